@@ -11,6 +11,7 @@ export default defineConfig({
     reporters: ["dot", faultReporter({ script: "test", failsOnSkip: false })],
     silent: "passed-only",
     globalSetup: "test/cli/bundle.ts",
+    setupFiles: "test/support/seeded.ts",
     exclude: ["test/full/**", "test/soak/**", "**/node_modules/**"],
     // One more than the cores: some files wait more than they work.
     maxWorkers: availableParallelism() + 1,

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { faultReporter } from "./test/support/faultReporter.ts"
 
-/** Bounds in seconds, which a busy machine exceeds: these files run behind all others, one at a time. */
+/** What real time bounds, at several times what a quiet machine needs: these files run behind all others, one at a time. */
 const timed = ["test/full/fleetAwake.test.ts", "test/full/fleetKilled.test.ts", "test/full/requestLimit.test.ts"]
 
 /** What takes too long for every run of the tests and not too long for every change: `npm run test:full`. */
@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     reporters: ["default", faultReporter({ script: "test:full", failsOnSkip: true })],
     testTimeout: 600_000,
+    setupFiles: "test/support/seeded.ts",
     // Tests that wait at the same time: all rows of `fleetAwake.test.ts`.
     maxConcurrency: 10,
     typecheck: { enabled: false },

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
 import { BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "./Ids.ts"
-import { approvalStatuses, punchFlags, timePunchNames } from "./internal/wire/names.ts"
+import { approvalStatuses, isSortField, punchFlags } from "./internal/wire/names.ts"
 import { instantFromText } from "./internal/wire/schema.ts"
 import type { TimePunch } from "./TimePunch.ts"
 
@@ -51,7 +51,7 @@ export interface PunchCriteria {
    * Sorts by the first field, then by the next. An empty list is an `InvalidRequest`. Default: the order of the service;
    * some services always order by id.
    */
-  readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
+  readonly sortBy?: ReadonlyArray<readonly [Exclude<keyof TimePunch, "breaks">, "asc" | "desc"]> | undefined
 }
 
 /** A window on an instant; each end may be left open. With both `lte` and `lt` the earlier one counts. */
@@ -164,10 +164,7 @@ const Range = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Inst
 
 const Dates = Schema.Struct({ first: key(BusinessDate), last: key(BusinessDate) })
 
-const SortField = Schema.String.pipe(Schema.refine(
-  (field): field is keyof TimePunch => Object.hasOwn(timePunchNames, field),
-  { expected: "a field of a time punch" }
-))
+const SortField = Schema.String.pipe(Schema.refine(isSortField, { expected: "a field of a time punch but breaks" }))
 
 /** The schema of each key, in the order in which a filter is encoded. */
 const fields = {

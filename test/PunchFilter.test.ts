@@ -84,6 +84,7 @@ describe("PunchFilter", () => {
     ["flags as text", "flags", { flags: "late,missed_break" }],
     ["an unknown status", "employeeApprovalStatuses[0]", { employeeApprovalStatuses: ["late"] }],
     ["an order by a wire name", "sortBy[0][0]", { sortBy: [["clocked_in", "asc"]] }],
+    ["an order by a list", "sortBy[0][0]", { sortBy: [["breaks", "asc"]] }],
     ["an order by a property of every object", "sortBy[0][0]", { sortBy: [["constructor", "asc"]] }],
     ["an order that adds a parameter", "sortBy[0][0]", { sortBy: [["id,tips.desc&limit=1", "asc"]] }],
     ["an unknown direction", "sortBy[0][1]", { sortBy: [["id", "up"]] }],

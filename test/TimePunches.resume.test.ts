@@ -90,8 +90,7 @@ describe("TimePunches.list, resumed from each of its failures", () => {
           for (const error of errors) assert.strictEqual(error.companyId, company.id)
         }
         assert.isAbove(failures, 150)
-      }),
-    30_000
+      })
   )
 
   it.effect.each([0, 1, 4])(

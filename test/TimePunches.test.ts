@@ -39,8 +39,7 @@ describe("TimePunches.list", () => {
 
           assert.deepStrictEqual(listed, [...expected(punches, filter)], `seed ${seed}`)
         }).pipe(Effect.provide(app({ punches })))
-      }, { discard: true }),
-    20_000
+      }, { discard: true })
   )
 
   it.effect("emits every punch of a company in order of id without a filter", () =>
@@ -158,7 +157,7 @@ describe("TimePunches.pages and TimePunches.page", () => {
           assert.isAtMost(Option.getOrThrow(cursor.count), pageSize)
         }
       }).pipe(Effect.provide(app({ punches })))
-    }, { discard: true }), 20_000)
+    }, { discard: true }))
 
   it.effect("continue from any cursor of a page as an uninterrupted run does", () =>
     Effect.gen(function*() {

@@ -244,6 +244,8 @@ describe("a filter", () => {
   it("refuses unknown names and values", () => {
     // @ts-expect-error a field of the wire
     accepts<PunchFilter>({ sortBy: [["clocked_in", "asc"]] })
+    // @ts-expect-error a list has no order
+    accepts<PunchFilter>({ sortBy: [["breaks", "asc"]] })
     // @ts-expect-error no direction
     accepts<PunchFilter>({ sortBy: [["clockedIn"]] })
     // @ts-expect-error no such flag

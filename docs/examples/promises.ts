@@ -1,5 +1,5 @@
-/** The client without Effect: a loop, a response that is written as the pages arrive, and a provider of a framework. */
-import { makeClient, type TimePunch, type TimePunchesClient } from "effect-time-punches/promise"
+/** The client without Effect: loops, a response that is written as the pages arrive, and a provider of a framework. */
+import { cost, makeClient, type TimePunch, type TimePunchesClient } from "effect-time-punches/promise"
 
 /** The settings of the README, from the environment. */
 export const fromEnvironment = (env: NodeJS.ProcessEnv = process.env): TimePunchesClient =>
@@ -21,6 +21,18 @@ export const open = async (client: TimePunchesClient, signal?: AbortSignal): Pro
     if (clockedOut === undefined) found.set(userId, clockedIn)
   }
   return found
+}
+
+/** What each role costs in a window, in cents, and the punches whose time is unknown, which have no cost yet. */
+export const costByRole = async (client: TimePunchesClient, clockedIn: { readonly gte: Date; readonly lt: Date }) => {
+  const cents = new Map<number, number>()
+  const unknown: Array<number> = []
+  for await (const punch of client.list({ clockedIn })) {
+    const wages = cost(punch, { rounding: "halfUp" })
+    if (wages === undefined) unknown.push(punch.id)
+    else cents.set(punch.roleId, (cents.get(punch.roleId) ?? 0) + wages)
+  }
+  return { cents, unknown }
 }
 
 /** A response body, a line for each punch. */

@@ -28,8 +28,8 @@ export interface FileOptions {
   readonly revisions: ReadonlyArray<string>
   /** The form of the file. */
   readonly mapping: PayrollFile.Mapping
-  /** The codes and names of ids. */
-  readonly codes: PayrollFile.PayrollCodes
+  /** The codes and names of ids. Default: none. */
+  readonly codes?: PayrollFile.PayrollCodes | undefined
   /** The date on which it is paid, for `payDate`. */
   readonly payDate?: BusinessDate | undefined
   /** The texts of this file alone, by the names that its columns have in `set`. They are noted. */
@@ -38,12 +38,14 @@ export interface FileOptions {
   readonly user?: string | undefined
 }
 
+const noCodes: PayrollFile.PayrollCodes = { getCode: () => undefined }
+
 const fileChecks: Checks<FileOptions> = {
   revisions: (names) =>
     each(must<string>(Predicate.isString, "the name of a revision, such as 7.2"))(names) ??
       must<ReadonlyArray<string>>(({ length }) => length > 0, "a list of at least one revision")(names),
   mapping: must(Predicate.isObject, "a mapping"),
-  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+  codes: optional(must(Predicate.hasProperty("getCode"), "an object with getCode")),
   payDate: optional(isDate),
   set: optional(must(Predicate.isObject, "texts by their names")),
   user: isText
@@ -106,7 +108,7 @@ export const file = (
 /** The same, not noted yet. @internal */
 export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, options: FileOptions) {
   yield* orFail(refusalOf(options, fileChecks, company))
-  const { codes, mapping, payDate, set = {}, user = "unknown" } = options
+  const { codes = noCodes, mapping, payDate, set = {}, user = "unknown" } = options
   const detail = detailOf(mapping)
   const read = Effect.fnUntraced(function*<E, R>(
     books: Books,

@@ -66,7 +66,7 @@ const requireLabor = makeOrThrow(laborChecks)
  * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
  * costs less.
  */
-export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> => {
+export const cost = (punch: WorkedTime.Measured, options: LaborOptions): Option.Option<Cents> => {
   requireLabor(options)
   return Option.flatMap(
     Option.fromUndefinedOr(WorkedTime.measureMillis(punch, options).times),
@@ -475,7 +475,7 @@ export const windowOf = <E = never>(options: PeriodHoursOptions<E>): Interval =>
 const hourMillis = 3_600_000
 
 /** The rounded wages of a net time in milliseconds, an integer that may exceed the safe ones. Neither factor is negative. @internal */
-export const amountOf = (net: number, { hourlyWage }: TimePunch, rounding: Rounding): number => {
+export const amountOf = (net: number, { hourlyWage }: WorkedTime.Measured, rounding: Rounding): number => {
   const product = net * hourlyWage
   return Number.isSafeInteger(product)
     ? divideSafe(product, hourMillis, rounding)

@@ -323,7 +323,7 @@ const fileLines = (
   rows: ReadonlyArray<FileRow>,
   cellText: (column: Column) => string | undefined
 ): ReadonlyArray<FileLine> => {
-  const { columns, header = true } = mapping
+  const { by, columns, header = true } = mapping
   /** A number of a line is the sum of the cells of all columns with its value. */
   const sumText = (column: Column): string => {
     const { kind, value } = column
@@ -347,8 +347,9 @@ const fileLines = (
   return [
     ...around("preamble"),
     ...header ? [titles] : [],
-    ...rows.map(({ cells, kind, texts }, row): FileLine => ({
+    ...rows.map(({ cells, kind, order, texts }, row): FileLine => ({
       place: `row ${row + 1}`,
+      ids: by.flatMap((key, at) => key !== "day" && order[at] !== Infinity ? [`${key} ${order[at]}`] : []).join(", "),
       cells: columns.map((column, at) => {
         const cell = cells[at]
         return [column, cell === undefined ? texts[at] ?? "" : numberText(mapping, column, cell, kind === "tips")]

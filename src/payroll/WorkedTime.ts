@@ -64,6 +64,12 @@ export class WorkedTime extends Schema.Opaque<WorkedTime>()(Schema.Struct({
   anomalies: Schema.Array(openWord(Anomaly))
 })) {}
 
+/** What is measured and priced of a punch. */
+export interface Measured extends Pick<TimePunch, "clockedIn" | "clockedOut" | "hourlyWage"> {
+  /** Its breaks, also the deleted ones. */
+  readonly breaks: ReadonlyArray<Pick<Break, "in" | "out" | "paid" | "deleted">>
+}
+
 /** How a punch is measured. */
 export interface WorkedTimeOptions {
   /** Stands in for the clock-out of an open punch, and for the end of its open breaks. Default: none. */
@@ -114,7 +120,7 @@ interface Times {
  * `measure` in milliseconds, for sums: the `Duration`s of a punch cost more than its arithmetic. `times` is `undefined` where
  * `durations` is none. @internal
  */
-export const measureMillis = (punch: TimePunch, options?: WorkedTimeOptions) => {
+export const measureMillis = (punch: Measured, options?: WorkedTimeOptions) => {
   const start = punch.clockedIn.epochMilliseconds
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds
@@ -134,7 +140,7 @@ interface Span {
 const epochOf = (instant: Option.Option<DateTime.Utc>): number | undefined =>
   Option.isSome(instant) ? instant.value.epochMilliseconds : undefined
 
-const spanOf = (pause: Break, clockedOut: number | undefined): Span => {
+const spanOf = (pause: Measured["breaks"][number], clockedOut: number | undefined): Span => {
   const start = pause.in.epochMilliseconds
   const out = epochOf(pause.out)
   // An open break that begins after the clock-out has no length, not a negative one.
@@ -143,13 +149,13 @@ const spanOf = (pause: Break, clockedOut: number | undefined): Span => {
 }
 
 /** The breaks of a punch that count: all but the deleted ones. @internal */
-export const breaksOf = ({ breaks }: TimePunch): ReadonlyArray<Break> =>
+export const breaksOf = ({ breaks }: Pick<Measured, "breaks">): Measured["breaks"] =>
   breaks.some(({ deleted }) => deleted) ? breaks.filter(({ deleted }) => !deleted) : breaks
 
 const noSpans: ReadonlyArray<Span> = []
 
 /** The breaks that count, sorted by their start. */
-const spansOf = (punch: TimePunch, clockedOut: number | undefined): ReadonlyArray<Span> =>
+const spansOf = (punch: Measured, clockedOut: number | undefined): ReadonlyArray<Span> =>
   punch.breaks.length === 0
     ? noSpans
     : breaksOf(punch).map((pause) => spanOf(pause, clockedOut)).toSorted((a, b) => a.start - b.start)

@@ -3,7 +3,16 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type BusinessDate } from "../Ids.ts"
-import { type Column, type DateFormat, defaultFormat, defaults, formOf, isOneOf, type Mapping } from "./mapping.ts"
+import {
+  type Column,
+  type DateFormat,
+  defaultFormat,
+  defaults,
+  formOf,
+  isDateValue,
+  isOneOf,
+  type Mapping
+} from "./mapping.ts"
 
 /** How hours are counted and written: the milliseconds of one unit, how many units an hour shows, and what stands before them. */
 export const hourForms: Readonly<Record<Mapping["hours"], NumberForm & { readonly unit: bigint }>> = {
@@ -62,9 +71,10 @@ export const laidOut = (mapping: Mapping, column: Column, cell: string): string 
   return sign + pad.repeat(missing) + text.slice(sign.length)
 }
 
-/** A line: its cells with their columns; without a column, a text as it is. `place` is its name in errors. */
+/** A line: its cells with their columns; without a column, a text as it is. In errors `place` is its name, and `ids` say whose it is. */
 export interface FileLine {
   readonly place: string
+  readonly ids?: string
   readonly cells: ReadonlyArray<readonly [column: Column | undefined, cell: string]>
 }
 
@@ -90,11 +100,18 @@ export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punche
   }
 }
 
-/** Signs that XML reads as its own, unless they are written as entities. */
-const markup = /[<>"]|&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i
+/** Forms that constants make, each with the signs that it reads as its own unless they are escaped. */
+const escapedForms = {
+  XML: { signs: /[<>"&]/, escapes: /&(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);/gi, example: "an entity, such as &amp;" },
+  // Other escapes may be meant as they stand, such as that in `SHOP\nina`.
+  JSON: { signs: /["\\\p{Cc}]/u, escapes: /\\["\\]/g, example: "\\\" or \\\\" }
+}
 
 /** The beginning of a tag of XML, whose name may be the next cell: `<>` and `< ` are none. */
 const tag = /<(?=[\p{L}_:/?!]|$)/u
+
+/** A quote of JSON at a bracket or a colon. */
+const jsonQuote = /[[{]\s*"|"\s*[:\]}]/
 
 /** A quote, but no apostrophe in a word. */
 const quoteSign = /["'](?!(?<=\p{L}['"])\p{L})/gu
@@ -109,25 +126,39 @@ export const textOf = (
   // In a file of widths, quotes would move what stands behind them.
   const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
   const hasSeparator = (text: string) => separator !== "" && text.includes(separator)
-  /** Of a text whose ends are constants alone: whether it has a sign of XML, or of the quotes that they write. */
-  const whyUnescaped = (text: string, { width }: Column, cells: FileLine["cells"]): string | undefined => {
+  /** Of a text whose ends are constants alone: whether it has a sign of their form, one of their quotes, or the constant behind it. */
+  const whyUnescaped = (
+    text: string,
+    { value, width }: Column,
+    cells: FileLine["cells"],
+    at: number
+  ): string | undefined => {
     const constants = cells.flatMap(([column]) => column?.constant ?? [])
-    const isMarkup = constants.some((constant) => tag.test(constant))
-    const [sign] = isMarkup ? markup.exec(text) ?? [] : []
-    if (sign !== undefined) return `it has ${sign}, and the constants are of XML: write an entity, such as &amp;`
-    const quotes = isMarkup || width === undefined
-      ? constants.flatMap((constant) => constant.match(quoteSign) ?? [])
-      : []
+    const has = (form: RegExp) => constants.some((constant) => form.test(constant))
+    const form = has(tag) ? "XML" : width !== undefined ? "widths" : has(jsonQuote) ? "JSON" : "signs"
+    if (form === "XML" || form === "JSON") {
+      const { escapes, example, signs } = escapedForms[form]
+      const [sign] = signs.exec(text.replaceAll(escapes, " ")) ?? []
+      if (sign !== undefined) return `it has ${sign}, and the constants are of ${form}: write ${example}`
+    }
+    if (form === "widths" || form === "JSON") return undefined
+    const quotes = constants.flatMap((constant) => constant.match(quoteSign) ?? [])
     const own = quotes.find((quote) => text.includes(quote))
-    return own === undefined ? undefined : `it has ${own}, which the constants use as quotes`
+    if (own !== undefined) return `it has ${own}, which the constants use as quotes`
+    const behind = cells[at + 1]?.[0]?.constant ?? ""
+    // The length of a date is known, and blanks part words.
+    const isParted = form === "XML" || quotes.length > 0 || isDateValue(value) || !/[^ ]/.test(behind)
+    return isParted || !text.includes(behind)
+      ? undefined
+      : `it has the constant behind it, ${JSON.stringify(behind)}, and nothing is in quotes`
   }
-  const whyUnfit = (column: Column, text: string, cells: FileLine["cells"]): string | undefined => {
+  const whyUnfit = (column: Column, text: string, cells: FileLine["cells"], at: number): string | undefined => {
     const { constant, width = Infinity } = column
     if (lengthOf(text) > width) return `it has ${lengthOf(text)} characters, and the width is ${width}`
-    if (isBare && formOf(column) === undefined && constant === undefined) {
+    if (isBare && constant === undefined) {
       if (/[\r\n]/.test(text)) return "it has the end of a line, and nothing is in quotes"
       if (hasSeparator(text)) return "it has the separator, and nothing is in quotes"
-      const why = separator === "" ? whyUnescaped(text, column, cells) : undefined
+      const why = separator === "" ? whyUnescaped(text, column, cells, at) : undefined
       if (why !== undefined) return why
     }
     const foreign = bytes1252 && [...text].find((char) => !bytes1252.has(char))
@@ -139,12 +170,15 @@ export const textOf = (
     return isQuoted ? `"${text.replaceAll("\"", "\"\"")}"` : text
   }
   let text = encoding === "utf-8-bom" ? "\uFEFF" : ""
-  for (const { cells, place } of lines) {
+  for (const { cells, ids, place } of lines) {
     const texts: Array<string> = []
     for (const [at, [column, cell]] of cells.entries()) {
       const own = laidOut(mapping, column ?? {}, cell)
-      const detail = whyUnfit(column ?? { constant: own }, own, cells)
-      if (detail !== undefined) return Result.fail(new UnfitCell({ place, column: at + 1, text: own, detail }))
+      const why = whyUnfit(column ?? { constant: own }, own, cells, at)
+      if (why !== undefined) {
+        const detail = ids === undefined ? why : `${why} (${ids})`
+        return Result.fail(new UnfitCell({ place, column: at + 1, text: own, detail }))
+      }
       texts.push(column === undefined ? own : quoted(column, own))
     }
     text += `${texts.join(separator)}${lineEnd}`

@@ -267,7 +267,7 @@ function* sumProblems(mapping: Mapping, { previous, state }: StatePair): Problem
   const hasDouble = rows.some(({ double }) => Option.isSome(double))
   const showsDouble = places.some(([, , part]) => part === "double")
   for (const [path, name, part] of places) {
-    if (!hasOver) yield wrong(path, `${name} needs a threshold, and ${sums} have none`)
+    if (!hasOver) yield wrong(path, `${name} needs a threshold, and ${sums} have none: use hours, or give one`)
     if (part === "double" && !hasDouble) {
       yield wrong(path, `${name} needs a second daily threshold or a seventh day, and ${sums} have neither`)
     }

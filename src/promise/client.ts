@@ -28,7 +28,7 @@ import { RateLimit } from "../RateLimit.ts"
 import { type Listing, TimePunches } from "../TimePunches.ts"
 import { OAuthScope } from "../TokenEndpoint.ts"
 import { ClientClosed } from "./errors.ts"
-import { instantsOf, plainError, plainPage, plainPunch } from "./plain.ts"
+import { instantsOf, orThrow, plainError, plainPage, plainPunch } from "./plain.ts"
 import type {
   BackfillFilter,
   BackfillOptions,
@@ -120,13 +120,6 @@ const clientLayer = (options: ClientOptions) => {
     ),
     Layer.provide(Layer.succeedContext(toStderr))
   )
-}
-
-/** What an effect gives, now; throws what it fails with. */
-const orThrow = <A, E>(effect: Effect.Effect<A, E>): A => {
-  const exit = Effect.runSyncExit(effect)
-  if (Exit.isSuccess(exit)) return exit.value
-  throw plainError(Cause.squash(exit.cause))
 }
 
 /** The company of a call; its guid is that of the client only where the company is. */

@@ -1,7 +1,10 @@
 /** From the values and errors of the main entry to plain ones. */
+import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -137,4 +140,11 @@ export const instantsOf = (value: unknown): unknown => {
   if (isDate(value)) return Option.getOrElse(DateTime.make(value), () => value)
   if (Array.isArray(value) || !Predicate.isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, instantsOf(inner)]))
+}
+
+/** What an effect gives, now; throws what it fails with. */
+export const orThrow = <A, E>(effect: Effect.Effect<A, E>): A => {
+  const exit = Effect.runSyncExit(effect)
+  if (Exit.isSuccess(exit)) return exit.value
+  throw plainError(Cause.squash(exit.cause))
 }

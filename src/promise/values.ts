@@ -66,6 +66,28 @@ export interface TimePunch {
   readonly deleted: boolean
 }
 
+/** What `measure` finds. */
+export interface WorkedTime {
+  /** In milliseconds: the time between the two clocks, in paid and in unpaid breaks, and the paid time. `undefined` if it is unknown. */
+  readonly times: Record<"gross" | "paidBreaks" | "unpaidBreaks" | "net", number> | undefined
+  /** Whether the punch has no clock-out. */
+  readonly open: boolean
+  /** What is odd about it, such as `BreaksOverlap`. */
+  readonly anomalies: ReadonlyArray<string>
+}
+
+/** How a punch is measured. */
+export interface MeasureOptions {
+  /** Stands in for the clock-out of an open punch. Default: none. */
+  readonly asOf?: Date | undefined
+}
+
+/** How a punch is priced. */
+export interface CostOptions extends MeasureOptions {
+  /** How a fraction of a cent is rounded. */
+  readonly rounding: "halfUp" | "halfEven" | "down" | "up"
+}
+
 /** One page of a listing. */
 export interface Page {
   /** The punches in the order of the service; may be empty while `cursor.next` is set. */
@@ -137,7 +159,7 @@ export interface PunchCriteria {
   /** Whether the service reads the UTC digits of every window as wall-clock time where the punch is. Default `false`. */
   readonly localizeSearchTime?: boolean | undefined
   /** Sorts by the first field, then by the next. Default: the order of the service. */
-  readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
+  readonly sortBy?: ReadonlyArray<readonly [Exclude<keyof TimePunch, "breaks">, "asc" | "desc"]> | undefined
 }
 
 /** Which punches to list: clock windows or business dates, not both. */

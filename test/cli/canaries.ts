@@ -198,7 +198,7 @@ export const caught = (
       const child = ChildProcess.execFile(
         process.execPath,
         [...commandOf(args)],
-        { cwd: folder, env, signal, timeout: 20_000 },
+        { cwd: folder, env, signal, timeout: 60_000 },
         (error, stdout, stderr) => {
           const texts = { stdout, stderr, files: filesOf(folder).join("\n") }
           Fs.rmSync(root, { recursive: true })

@@ -77,10 +77,10 @@ describe.each(["bash", "fish", "zsh"] as const)("time-punches --completions %s",
         cwd: folder,
         encoding: "utf8",
         env: { PATH: process.env["PATH"], HOME: folder, TERM: "dumb" },
-        timeout: 15_000
+        timeout: 60_000
       }).split("\n").slice(0, -1).map((words) => words.split(" ").toSorted().join(" "))
 
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(offered, Object.values(cases))
-    }).pipe(Effect.scoped), 20_000)
+    }).pipe(Effect.scoped))
 })

@@ -41,7 +41,6 @@ describe("collectSteadily", () => {
         const steady = `import { collectSteadily } from ${JSON.stringify(module)}\ncollectSteadily()\n`
         assert.isAtMost(yield* largestYoungSpace(steady), 40)
         assert.isAtLeast(yield* largestYoungSpace(""), 100)
-      }),
-    30_000
+      })
   )
 })

@@ -44,7 +44,7 @@ describe("time-punches in a closed network", () => {
       assert.strictEqual(code, 0, stderr)
       assert.lengthOf(stdout.trim().split("\n"), 1)
       assert.deepStrictEqual(asked, ["service.test:443"])
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live.each(["list --source service --format ndjson", "sync", "summary --source service", "doctor"])(
     "sends through the HTTPS_PROXY of a file of --variables: %s",
@@ -53,8 +53,7 @@ describe("time-punches in a closed network", () => {
         const { asked, stderr } = yield* listed({}, (proxy) => ({ HTTPS_PROXY: proxy }), command.split(" "))
 
         assert.include(asked, "service.test:443", stderr)
-      }).pipe(Effect.scoped),
-    30_000
+      }).pipe(Effect.scoped)
   )
 
   it.live.each<readonly [string, Readonly<Record<string, string>>]>([
@@ -67,7 +66,7 @@ describe("time-punches in a closed network", () => {
       // The host is known to the proxy alone.
       assert.strictEqual(code, 6)
       assert.isEmpty(asked)
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("names a proxy of that file that cannot be read, and never its value", () =>
     Effect.gen(function*() {
@@ -77,7 +76,7 @@ describe("time-punches in a closed network", () => {
       assert.include(stderr, "HTTPS_PROXY must be an http or https URL")
       assert.notInclude(stderr, "canary")
       assert.isEmpty(asked)
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("names NODE_EXTRA_CA_CERTS if nothing trusts the certificate", () =>
     Effect.gen(function*() {
@@ -85,7 +84,7 @@ describe("time-punches in a closed network", () => {
 
       assert.strictEqual(code, 6)
       assert.include(stderr, "NODE_EXTRA_CA_CERTS adds trusted ones")
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("names a proxy that cannot be read, and never its value", () =>
     Effect.gen(function*() {
@@ -95,5 +94,5 @@ describe("time-punches in a closed network", () => {
       assert.include(stderr, "HTTPS_PROXY must be an http or https URL")
       assert.notInclude(stderr, "canary")
       assert.isEmpty(asked)
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 })

@@ -35,7 +35,7 @@ const cursorOf = (text: string) => /--cursor='([^']+)'/.exec(text)?.[1] ?? ""
 
 const idsOf = (lines: ReadonlyArray<string>) => lines.map((line) => Number(/^{"id":(\d+)/.exec(line)?.[1]))
 
-const timeout = 30_000
+const timeout = 60_000
 
 describe("the time-punches process", () => {
   it.live("prints what the service has, over sockets", () =>

@@ -1,34 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, HashMap, Option, Schema, Stream } from "effect"
+import { Duration, Effect, HashMap, Option, Result, Stream } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
-import { Cents, type LocationId, RoleId, UserId } from "../../src/Ids.ts"
+import { Cents, RoleId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
+import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
+import * as Oracle from "../full/closeOracle.ts"
+import * as Plans from "../full/closePlans.ts"
+import * as CloseRuns from "../full/closeRuns.ts"
 import { punch } from "../support/arbitraryPunch.ts"
-import { berlin, date, east, far, newYork, run, shift, terms } from "./terms.ts"
+import { date, east, far, newYork, run, shift, terms } from "./terms.ts"
 
 describe("CloseSums.sum", () => {
-  it.effect("has a row for each person, location, department and role", () =>
-    Effect.gen(function*() {
-      const cook = RoleId.make(22)
-      const { rows } = yield* run([
-        shift("2026-03-02T14:00:00Z", 8),
-        shift("2026-03-03T14:00:00Z", 4),
-        shift("2026-03-03T20:00:00Z", 2, { roleId: cook }),
-        shift("2026-03-04T14:00:00Z", 0, { clockedOut: Option.none(), roleId: cook }),
-        // Sunday evening before the period, and Monday after it, in New York.
-        shift("2026-03-02T03:00:00Z", 8),
-        shift("2026-03-16T05:00:00Z", 8)
-      ], terms())
-
-      assert.deepStrictEqual(
-        rows.map(({ incomplete, net, punches, roleId }) => [roleId, punches, incomplete, Duration.toHours(net)]),
-        [[punch({}).roleId, 2, 0, 12], [cook, 2, 1, 2]]
-      )
-    }))
-
   it.effect("fails for a location without an entry", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(
@@ -46,47 +31,6 @@ describe("CloseSums.sum", () => {
 
       assert.deepStrictEqual(yield* run(punches, renamed), yield* run(punches, own))
     }))
-
-  const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
-  const Sample = Schema.Struct({
-    user: between(1, 3),
-    hour: between(-24 * 12, 24 * 24),
-    minutes: between(0, 900),
-    isFar: Schema.Boolean
-  })
-
-  it.effect.prop(
-    "adds up to the sums of one period, however a week is cut in two",
-    [Schema.Array(Sample), between(0, 12), between(0, 50), between(0, 10)],
-    ([samples, days, weekly, daily]) =>
-      Effect.gen(function*() {
-        const punches = samples.map(({ hour, isFar, minutes, user }) => {
-          const start = DateTime.add(DateTime.makeUnsafe("2026-03-02T00:00:00Z"), { hours: hour })
-          return shift(DateTime.formatIso(start), minutes / 60, {
-            userId: UserId.make(user),
-            locationId: isFar ? far : east
-          })
-        })
-        const dayRule = new Map([[east, newYork], [far, berlin]])
-        const thresholds = {
-          weeklyThreshold: Duration.hours(weekly),
-          dailyThreshold: Duration.hours(daily),
-          doubleThreshold: Duration.hours(daily + 2),
-          seventhDay: Duration.hours(4)
-        }
-        const cut = Option.getOrThrow(Period.addDays(date("2026-03-02"), days))
-        const after = Option.getOrThrow(Period.addDays(cut, 1))
-        const whole = yield* run(punches, terms({ dayRule, ...thresholds }))
-        const one = yield* run(punches, terms({ dayRule, ...thresholds, last: cut }))
-        const other = yield* run(punches, terms({ dayRule, ...thresholds, first: after }))
-
-        // What the whole has more than the one part is the other part.
-        const rest = CloseSums.difference(whole, one)
-        assert.isTrue(
-          CloseSums.equals(rest, CloseSums.difference(other, CloseSums.empty))
-        )
-      })
-  )
 })
 
 describe("a seventh day", () => {
@@ -102,40 +46,7 @@ describe("a seventh day", () => {
     shift(`${dayOf(day)}T${time}`, hours, changes)
   const days = (count: number, hours: number, from = 0) =>
     Array.from({ length: count }, (_, at) => on(from + at, hours))
-  const ofDays = (first: number, last: number, options: Partial<CloseTerms.CloseTermsOptions> = all) =>
-    terms({ first: dayOf(first), last: dayOf(last), ...options })
-  /** Regular, over and double hours by wage; the hours of a person over thresholds are the same. */
-  const classes = (
-    punches: ReadonlyArray<TimePunch>,
-    of: ReturnType<typeof ofDays>,
-    dayRule: Period.DayRule = newYork
-  ) =>
-    Effect.gen(function*() {
-      const { rows } = yield* run(punches, of)
-      const given = rows.map(({ double, hourlyWage, net, over }) => {
-        const [all = 0, high = 0, twice = 0] = [net, Option.getOrThrow(over), Option.getOrThrow(double)]
-          .map(Duration.toHours)
-        return [hourlyWage, all - high - twice, high, twice] as const
-      })
-      if (of.clocks.length === 1) {
-        const people = yield* Stream.run(
-          Stream.fromArray(punches),
-          Labor.hoursOverThreshold({
-            ...CloseTerms.thresholdsOf(of),
-            dayRule,
-            firstDay: of.firstDay,
-            period: (dayRule) => Period.localDays(dayRule, of.first, of.last)
-          })
-        )
-        const sum = (at: 1 | 2 | 3) => given.reduce((total, row) => total + row[at], 0)
-        assert.deepStrictEqual(
-          HashMap.toValues(people).map((each) => [each.regular, each.over, each.double].map(Duration.toHours)),
-          [[sum(1), sum(2), sum(3)]]
-        )
-      }
-      return given.map((row): ReadonlyArray<number> => row[0] === 0 ? row.slice(1) : row)
-    })
-  const free = (punches: ReadonlyArray<TimePunch>) => punches.map((each) => ({ ...each, hourlyWage: Cents.make(0) }))
+  const ofWeek = terms({ first: dayOf(0), last: dayOf(6), ...all })
 
   it.effect.each<readonly [what: string, punches: () => ReadonlyArray<TimePunch>, expected: ReadonlyArray<number>]>([
     ["seven days of 5 hours", () => days(7, 5), [30, 5, 0]],
@@ -158,74 +69,12 @@ describe("a seventh day", () => {
     ["a little of each day before", () => [...days(6, 0.25), on(6, 9)], [1.5, 8, 1]]
   ])("%s", ([, punches, expected]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* classes(free(punches()), ofDays(0, 6)), [expected])
-    }))
-
-  it.effect("counts alone, above a lower double threshold, and not at all without the term", () =>
-    Effect.gen(function*() {
-      const of = (punches: ReadonlyArray<TimePunch>, options: Partial<CloseTerms.CloseTermsOptions>) =>
-        classes(free(punches), ofDays(0, 6, options))
-
-      assert.deepStrictEqual(yield* of(days(7, 5), { seventhDay: "8 hours" }), [[30, 5, 0]])
-      assert.deepStrictEqual(yield* of(days(7, 10), { seventhDay: "8 hours" }), [[60, 8, 2]])
-      assert.deepStrictEqual(yield* of(days(7, 5), { ...all, seventhDay: 0 }), [[30, 0, 5]])
-      assert.deepStrictEqual(yield* of(days(7, 7), { ...all, doubleThreshold: "6 hours" }), [[36, 6, 7]])
-      assert.deepStrictEqual(yield* of(days(7, 5), { ...all, seventhDay: undefined }), [[35, 0, 0]])
-    }))
-
-  it.effect("keeps the job and the wage of each hour, in the order of work", () =>
-    Effect.gen(function*() {
-      const [low, high] = [{ hourlyWage: Cents.make(1500) }, { hourlyWage: Cents.make(2000) }]
-      const punches = [
-        on(6, 6, high, "20:00:00Z"),
-        ...Array.from({ length: 6 }, (_, day) => on(day, 6, low)),
-        on(6, 5, low)
-      ]
-
-      assert.deepStrictEqual(yield* classes(punches, ofDays(0, 6)), [[1500, 36, 5, 0], [2000, 0, 3, 3]])
-    }))
-
-  it.effect("belongs to the close that has its date, and counts the days of any other", () =>
-    Effect.gen(function*() {
-      const punches = free(days(10, 6))
-      const fewer = punches.filter((_, day) => day !== 1)
-
-      assert.deepStrictEqual(yield* classes(punches, ofDays(0, 2)), [[18, 0, 0]])
-      assert.deepStrictEqual(yield* classes(punches, ofDays(3, 9)), [[36, 6, 0]])
-      assert.deepStrictEqual(yield* classes(punches, ofDays(6, 6)), [[0, 6, 0]])
-      assert.deepStrictEqual(yield* classes(fewer, ofDays(0, 2)), [[12, 0, 0]])
-      assert.deepStrictEqual(yield* classes(fewer, ofDays(3, 9)), [[42, 0, 0]])
-      // The first day of the week is in no close of three days before.
-      assert.deepStrictEqual(yield* classes(punches, ofDays(3, 9, { seventhDay: "8 hours" })), [[36, 6, 0]])
-      const counted = CloseTerms.getCountedInterval(ofDays(6, 6, { seventhDay: "8 hours" }), east)
-      assert.strictEqual(counted?.countedFrom, DateTime.makeUnsafe("2026-03-02T05:00:00Z").epochMilliseconds)
-    }))
-
-  it.effect("is by the workweek of the terms, and by the day rule of each location", () =>
-    Effect.gen(function*() {
-      // Sunday to Saturday; day 6 is the Sunday that begins the next week.
-      assert.deepStrictEqual(
-        yield* classes(free(days(7, 5)), ofDays(0, 6, { ...all, firstDay: "sunday" })),
-        [[35, 0, 0]]
+      const { rows } = yield* run(punches(), ofWeek)
+      const given = rows.map(({ double, net, over }) =>
+        [net, Option.getOrThrow(over), Option.getOrThrow(double)].map(Duration.toHours)
       )
-      assert.deepStrictEqual(
-        yield* classes(free(days(7, 5, -1)), ofDays(-1, 5, { ...all, firstDay: "sunday" })),
-        [[30, 5, 0]]
-      )
-      // 03:00 of Tuesday is Monday at a place whose day begins at 04:00, and Tuesday at the other one.
-      const dayRule = new Map<LocationId, Period.DayRule>([[east, newYork], [far, {
-        zone: newYork,
-        dayStarts: "4 hours"
-      }]])
-      const night = (locationId: LocationId) =>
-        free([on(0, 5), on(1, 2, { locationId }, "08:00:00Z"), ...days(5, 5, 2)])
-      const sums = (locationId: LocationId) =>
-        Effect.map(
-          classes(night(locationId), ofDays(0, 6, { ...all, dayRule })),
-          (rows) => rows.map((row) => row.join(" ")).toSorted()
-        )
-      assert.deepStrictEqual(yield* sums(east), ["27 5 0"])
-      assert.deepStrictEqual(yield* sums(far), ["2 0 0", "30 0 0"])
+
+      assert.deepStrictEqual(given, [[expected.reduce((sum, hours) => sum + hours, 0), ...expected.slice(1)]])
     }))
 })
 
@@ -243,5 +92,94 @@ describe("CloseSums.difference", () => {
         ) => [roleId, punches, Duration.toHours(net)]),
         [[punch({}).roleId, -1, -8], [99, 1, 8]]
       )
+    }))
+})
+
+describe("The sums of random companies", () => {
+  /** The time of a person by day or by week, as texts: net, over a threshold and double. */
+  const timesBy = (parts: ReadonlyArray<Oracle.Part>, dayOf: (part: Oracle.Part) => number) => {
+    const times = new Map<number, ReadonlyArray<number>>()
+    for (const part of parts) {
+      if (part.incomplete > 0) continue
+      const [net = 0, over = 0, double = 0] = times.get(dayOf(part)) ?? []
+      times.set(dayOf(part), [net + part.net, over + part.over, double + part.double])
+    }
+    return [...times].toSorted(([one], [other]) => one - other)
+      .map(([day, time]) => `${CloseRuns.dateOf(day)}: ${time.join(" ")}`)
+  }
+  const timeText = ({ date, double, net, over }: Labor.DayOverThreshold | Labor.WeekOverThreshold) =>
+    `${date}: ${[net, over, double].map(Duration.toMillis).join(" ")}`
+
+  /** Hours over thresholds of people and of their jobs, in any order, also of what their window lists. */
+  const comparePeople = Effect.fnUntraced(function*(
+    of: Oracle.Terms,
+    works: ReadonlyArray<Oracle.Work>,
+    { dayRule, first, last, ...others }: Omit<ReturnType<typeof CloseRuns.periodOf>, "rounding">
+  ) {
+    const options = {
+      ...others,
+      dayRule: CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule,
+      period: (dayRule: Period.DayRule) => Period.localDays(dayRule, first, last)
+    }
+    // Day 0 was a Thursday.
+    const weekOf = (day: number) => day - (day + 4 - of.firstDay) % 7
+    const parts = Oracle.partsOf(of, works)
+    for (const given of [works, listedIn(works, Labor.queryWindow(options)).toReversed()]) {
+      const people = yield* Stream.fromArray(given.map(CloseRuns.punchOf)).pipe(
+        Stream.rechunk(3),
+        Stream.run(Labor.hoursOverThreshold(options))
+      )
+      assert.deepStrictEqual(new Set<number>(HashMap.keys(people)), new Set(parts.map(({ person }) => person)))
+      for (const [userId, { days, incomplete, weeks, ...sums }] of HashMap.entries(people)) {
+        const own = parts.filter(({ person }) => person === userId)
+        assert.deepStrictEqual(days.map(timeText), timesBy(own, ({ date }) => date))
+        assert.deepStrictEqual(weeks.map(timeText), timesBy(own, ({ date }) => weekOf(date)))
+        const [whole = `${first}: 0 0 0`] = timesBy(own, () => of.first)
+        assert.strictEqual(timeText({ ...sums, date: first }), whole)
+        assert.strictEqual(incomplete, own.filter((part) => part.incomplete > 0).length)
+      }
+    }
+    const byJob = Labor.makeClassesBy(options, ({ roleId, userId }) => `${userId} ${roleId}`)
+    for (const work of works) assert.isTrue(Result.isSuccess(byJob.add(CloseRuns.punchOf(work))))
+    const [given, expected] = [new Map<string, number>(), new Map<string, number>()]
+    const add = (to: Map<string, number>, job: string, { double, over }: Pick<Oracle.Part, "double" | "over">) => {
+      for (const [key, time] of [[`${job} over`, over], [`${job} double`, double]] as const) {
+        if (time > 0) to.set(key, (to.get(key) ?? 0) + time)
+      }
+    }
+    byJob.each((_, job, classes) => add(given, job, classes))
+    for (const part of parts) add(expected, `${part.person} ${part.role}`, part)
+    assert.deepStrictEqual(given, expected)
+  })
+
+  const listedIn = (works: ReadonlyArray<Oracle.Work>, { gte, lt }: Period.Interval) =>
+    works.filter(({ from }) => gte.epochMilliseconds <= from && from < lt.epochMilliseconds)
+
+  it.effect("have the rows, the days and the weeks of a second computation, which finds planted defects", () =>
+    Effect.gen(function*() {
+      const found = new Set<string>()
+      for (let seed = 0; seed < 24; seed++) {
+        const company = Plans.makeCompany(prng(seed))
+        // A copy gives no deleted ones.
+        const works = company.punches.filter(({ isDeleted }) => !isDeleted)
+        const [{ first } = assert.fail("no period")] = company.periods
+        for (const period of [...company.periods, { first, last: first }, { first: first + 6, last: first + 6 }]) {
+          const of = { ...company.terms, ...period }
+          const { rounding, ...options } = CloseRuns.periodOf(of)
+          const own = terms({ ...options, rounding })
+          const sums = yield* run(listedIn(works, CloseTerms.queryWindow(own)).map(CloseRuns.punchOf), own)
+          const text = Oracle.textOf(CloseRuns.rowsOf(of, sums))
+          assert.strictEqual(text, Oracle.textOf(Oracle.rowsOf(of, works)), `company ${seed}`)
+          for (const [defect, changes] of Object.entries(Oracle.defects)) {
+            const rules = { ...Oracle.trueRules, ...changes }
+            if (!found.has(defect) && Oracle.textOf(Oracle.rowsOf(of, works, rules)) !== text) found.add(defect)
+          }
+          yield* comparePeople(of, works, options)
+        }
+      }
+      // What the service removed is in no sum that is given punches.
+      assert.deepStrictEqual(Object.keys(Oracle.defects).filter((defect) => !found.has(defect)), [
+        "a punch that the service removed counts"
+      ])
     }))
 })

@@ -2,15 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import { Close } from "../../src/close/index.ts"
-import { activeRevisions } from "../../src/close/Revision.ts"
-import { BusinessDate, CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { type PayCalendar, PayCalendarText } from "../../src/payroll/PayCalendar.ts"
-import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
-import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
-import { mappings } from "../stories/story.ts"
+import * as States from "../full/closeStates.ts"
 import { shift } from "../support/arbitraryPunch.ts"
 import { commit, openHistory } from "../support/histories.ts"
 import { newYork } from "./terms.ts"
@@ -23,30 +20,15 @@ const write = Schema.encodeSync(PayCalendarText)
 const dayOf = (date: string): number => Date.parse(`${date}T00:00Z`) / 86_400_000
 const dateOf = (day: number) => BusinessDate.make(new Date(86_400_000 * day).toISOString().slice(0, 10))
 
-/** Whether a period begins on a day: by counting the days of the list, or by the day of the month. */
-const begins = (text: string, day: number): boolean => {
+/** The calendar of a text, as the second computation of closes takes it. */
+const calendarOf = (text: string): States.Calendar => {
   const [list = "", anchor] = text.split(":")
-  if (anchor === undefined) {
-    const [year, month, today] = dateOf(day).split("-").map(Number)
-    const length = new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate()
-    return list.split(",").some((first) => Math.min(Number(first), length) === today)
-  }
+  if (anchor === undefined) return { firsts: list.split(",").map(Number) }
   const lengths = list.split(",").map((each) => parseInt(each, 10) * (each.endsWith("w") ? 7 : 1))
-  const begin = dayOf(anchor)
-  const turn = lengths.reduce((sum, days) => sum + days, 0)
-  let left = (((day - begin) % turn) + turn) % turn
-  for (const days of lengths) {
-    if (left === 0) return true
-    left -= days
-  }
-  return left === 0
+  return { list: lengths, anchor: dayOf(anchor) }
 }
-
-const lastOf = (text: string, first: number): number => {
-  let day = first
-  while (!begins(text, day + 1)) day++
-  return day
-}
+const begins = (text: string, day: number) => States.begins(calendarOf(text), day)
+const lastOf = (text: string, first: number) => States.lastOf(calendarOf(text), first)
 
 const calendars =
   ("7d:2026-03-02 7d:2026-03-01 1w:2025-11-05 10d:2026-01-01 14d:2026-01-05 2w:2026-01-01 15d:2026-01-03 " +
@@ -104,87 +86,6 @@ describe("The period behind a close", () => {
         }
         process.stdout.write(`calendars: right ${counts.right}, refused ${counts.refused}, wrong ${counts.wrong}\n`)
         assert.isAbove(Math.min(counts.right, counts.refused), 100)
-      }).pipe(Effect.scoped),
-    60_000
-  )
-})
-
-describe("A year of half months", () => {
-  const dayAt = (day: number) => Option.getOrThrow(Period.addDays(BusinessDate.make("2026-01-01"), day))
-  /** A punch each third day of the year: of 4 to 9 hours and some minutes. */
-  const punchOf = (place: number, more = 0) =>
-    shift(`${dayAt(3 * place)}T14:00:00Z`, 4 + (place % 6) + (place % 60) / 60 + more, {
-      id: TimePunchId.make(place + 1),
-      userId: UserId.make(501 + place % 3)
-    })
-
-  it.live(
-    "is paid by next alone: 24 closes, three corrections, a void and a mistake add up to the year",
-    () =>
-      Effect.gen(function*() {
-        const copy = yield* openHistory(NodeSqlite.layer({ filename: ":memory:" }))
-        const punches = new Map(Array.from({ length: 122 }, (_, place) => [place, punchOf(place)]))
-        const edit = (place: number, more: number) => {
-          const punch = punchOf(place, more)
-          punches.set(place, punch)
-          return commit(copy.kept, company, [punch])
-        }
-        yield* commit(copy.kept, company, [...punches.values()])
-        const create = (options: Omit<Close.CloseOptions, "accept">) =>
-          copy.run(Close.create(company, { ...options, accept: ["stale", "gap"] }))
-        const closeNext = Effect.flatMap(copy.run(Close.next(company)), ({ options }) => create(options))
-        const correct = Effect.map(copy.run(Close.correct(company)), ({ revisions }) => revisions.map(({ id }) => id))
-        const [first, last] = [dayAt(0), dayAt(14)]
-        const terms = { dayRule: newYork, rounding: "halfUp", weeklyThreshold: "40 hours" } as const
-        yield* create({ ...terms, first, last, calendar: read("1,16") })
-        for (let close = 2; close <= 24; close++) {
-          yield* closeNext
-          if (close === 5) {
-            yield* edit(2, 1)
-            assert.deepStrictEqual(yield* correct, ["1.2"])
-            yield* copy.run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
-            yield* edit(8, -2)
-            assert.deepStrictEqual(yield* correct, ["1.4", "2.2"])
-          }
-          if (close === 12) {
-            const wrong = yield* create({ ...terms, first: dayAt(300), last: dayAt(320) })
-            yield* copy.run(Close.voidRevision(company, { revision: wrong.id, note: "wrong dates", mistake: true }))
-            assert.deepStrictEqual(yield* copy.run(Close.holes(company)), [])
-          }
-        }
-        yield* edit(100, 3)
-        assert.lengthOf(yield* correct, 1)
-
-        const mapping = yield* Effect.fromResult(PayrollFile.decodeMapping(mappings.hours))
-        const paid = { hours: 0, cost: 0 }
-        let closes = 0
-        for (const { close, revisions } of yield* copy.run(Close.list(company))) {
-          const active = activeRevisions(revisions)
-          if (active.length > 0) closes++
-          for (const { id } of active) {
-            const { previous, revision } = yield* copy.run(Close.find(company, id))
-            const { text } = yield* Effect.fromResult(
-              PayrollFile.encode(mapping, { codes: { getCode: () => undefined }, state: revision, previous })
-            )
-            for (const line of text.split("\n").filter((line) => line !== "")) {
-              const [, hours, cost] = line.split(",").map(Number)
-              paid.hours += Math.round(100 * (hours ?? 0))
-              paid.cost += Math.round(100 * (cost ?? 0))
-            }
-          }
-          const rows = active.at(-1)?.rows ?? []
-          assert.isTrue(rows.length > 0 || active.length === 0, `close ${close}`)
-        }
-        const worked = [...punches.values()].map((punch) => WorkedTime.measureMillis(punch).times?.net ?? 0)
-        const millis = worked.reduce((sum, net) => sum + net, 0)
-        const cents = [...punches.values()].reduce(
-          (sum, punch, at) => sum + Math.round((worked[at] ?? 0) * Number(punch.hourlyWage) / 3_600_000),
-          0
-        )
-        assert.strictEqual(closes, 24)
-        assert.strictEqual(paid.cost, cents)
-        // Each person's hours of a close are rounded once.
-        assert.isAtMost(Math.abs(paid.hours - millis / 36_000), 24 * 3 / 2)
       }).pipe(Effect.scoped),
     60_000
   )

@@ -1,7 +1,7 @@
 /** The examples for code without Effect and for platforms without Node. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { fromEnvironment, lines, open, PunchProvider } from "../../docs/examples/promises.ts"
+import { costByRole, fromEnvironment, lines, open, PunchProvider } from "../../docs/examples/promises.ts"
 import worker from "../../docs/examples/worker.ts"
 import { CompanyId, Endpoints } from "../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
@@ -40,6 +40,32 @@ describe("docs/examples/promises.ts", () => {
       assert.strictEqual(JSON.parse(written[0] ?? "").companyId, defaultCompany.id)
       assert.strictEqual(closed, "ClientClosed: the client is closed")
     }).pipe(Effect.provide(served({ punches: [...punches, ...working] }))))
+
+  it.live("sums the cost of each role, and names the punches that have none yet", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Endpoints
+      const { cents, unknown } = yield* Effect.promise(async () => {
+        await using client = fromEnvironment(environment(baseUrl))
+        return await costByRole(client, { gte: new Date("2020-01-01"), lt: new Date("2040-01-01") })
+      })
+
+      assert.deepStrictEqual([[...cents], unknown], [[[11, 10_500]], [900_001]])
+    }).pipe(Effect.provide(served({
+      punches: [...working, {
+        ...wire,
+        id: 900_002,
+        role_id: 11,
+        hourly_wage: 1500,
+        clocked_in: "2026-03-02T09:00:00Z",
+        clocked_out: "2026-03-02T17:00:00Z",
+        breaks: [["12:00", "12:40"], ["12:30", "13:00"]].map(([from, to], id) => ({
+          ...{ id: id + 1, user_id: wire.user_id, custom_break_id: 0, paid: false, deleted: false },
+          in: `2026-03-02T${from}:00Z`,
+          out: `2026-03-02T${to}:00Z`
+        })),
+        deleted: false
+      }]
+    }))))
 })
 
 const get = Effect.fnUntraced(function*(path: string) {

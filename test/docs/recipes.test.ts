@@ -158,8 +158,7 @@ describe("the recipes", () => {
 
         yield* service.inject(Fault.status(404))
         assert.strictEqual((yield* get("4021"))[0], 502)
-      }).pipe(Effect.scoped),
-    20_000
+      }).pipe(Effect.scoped)
   )
 
   it.live(
@@ -204,8 +203,7 @@ describe("the recipes", () => {
         assert.strictEqual(unready, 503)
         assert.strictEqual(written, 1)
         assert.deepStrictEqual(whole, [[200, 15_000], [200, 15_000]])
-      }).pipe(Effect.timeout("25 seconds"), Effect.scoped),
-    30_000
+      }).pipe(Effect.timeout("25 seconds"), Effect.scoped)
   )
 
   const company = CompanyId.make(defaultCompany.id)

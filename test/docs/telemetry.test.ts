@@ -60,7 +60,7 @@ describe("docs/examples/telemetry.ts", () => {
 
       const logs = objectsWith(exports.filter(({ path }) => path === "/v1/logs"), "severityText", "body")
       assert.include(JSON.stringify(logs), "300 punches")
-    }).pipe(Effect.provide(served)), 10_000)
+    }).pipe(Effect.provide(served)))
 
   it.live("writes the logs to standard error on request, of a page and of a token", () =>
     Effect.gen(function*() {
@@ -77,7 +77,7 @@ describe("docs/examples/telemetry.ts", () => {
         lines.map((each) => each.map((line) => /(token|page) failed|300 punches/.exec(line)?.[0])),
         [[], ["token failed", "page failed", "300 punches"]]
       )
-    }).pipe(Effect.provide(served)), 10_000)
+    }).pipe(Effect.provide(served)))
 
   it.live("exports the statements of SQLite, and leaves them out on request", () =>
     Effect.gen(function*() {
@@ -95,7 +95,7 @@ describe("docs/examples/telemetry.ts", () => {
 
       assert.deepStrictEqual(yield* namesBy(telemetry), ["sql.transaction", "sqlite", "store"])
       assert.deepStrictEqual(yield* namesBy(Layer.provideMerge(withoutSql, telemetry)), ["store"])
-    }).pipe(Effect.provide(served)), 10_000)
+    }).pipe(Effect.provide(served)))
 
   it.live("exports no secret, no guid and no cursor", () =>
     Effect.gen(function*() {
@@ -119,5 +119,5 @@ describe("docs/examples/telemetry.ts", () => {
       ) {
         assert.notInclude(exported, hidden)
       }
-    }).pipe(Effect.provide(served)), 10_000)
+    }).pipe(Effect.provide(served)))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Duration, Effect, Layer, Option, Schema } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { SqlClient } from "effect/sql"
@@ -98,16 +98,13 @@ describe("Fleet", () => {
       assert.strictEqual(error._tag === "FleetError" && error.reason._tag, "NotMigrated")
     }))
 
-  it.live("adds ten thousand companies in a second", (context) => {
+  it.live("adds ten thousand companies", (context) => {
     needs(context, hasPostgres, noPostgres)
     return Effect.gen(function*() {
       const fleet = yield* Fleet
-      const start = yield* Clock.currentTimeMillis
       const { added } = yield* fleet.add(Array.from({ length: 10_000 }, (_, at) => ({ id: id(at + 1) })))
-      const took = (yield* Clock.currentTimeMillis) - start
 
       assert.lengthOf(added, 10_000)
-      assert.isBelow(took, 5000)
     }).pipe(Effect.provide(over(postgresClient)))
   })
 })

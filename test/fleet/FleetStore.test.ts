@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Option, Scope } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Option, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
@@ -423,13 +423,15 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
     test("add what two calls add at once, with what both say of it", ({ sql, store }) =>
       Effect.gen(function*() {
         const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
+        const isAdded = yield* Deferred.make<void>()
         const slow = sql.withTransaction(
-          Effect.tap(store.operator.add([{ id: id(1), guid, every: undefined }]), () => Effect.sleep("300 millis"))
+          store.operator.add([{ id: id(1), guid, every: undefined }]).pipe(
+            Effect.tap(() => Deferred.succeed(isAdded, undefined)),
+            Effect.tap(() => Effect.sleep("200 millis"))
+          )
         )
-        const [one, two] = yield* Effect.all([
-          slow,
-          Effect.delay(store.operator.add([{ id: id(1), every: 60_000 }, { id: id(2), every: 60_000 }]), "100 millis")
-        ], { concurrency: 2 })
+        const other = store.operator.add([{ id: id(1), every: 60_000 }, { id: id(2), every: 60_000 }])
+        const [one, two] = yield* Effect.all([slow, Effect.andThen(Deferred.await(isAdded), other)], { concurrency: 2 })
         const claims = yield* store.claim(claiming())
 
         assert.deepStrictEqual([one, two], [{ added: [id(1)], changed: [] }, { added: [id(2)], changed: [id(1)] }])

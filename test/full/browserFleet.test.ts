@@ -98,7 +98,7 @@ describe("the page of a fleet in a browser", () => {
       const { address, end, file, log } = yield* fleet
       const { open } = yield* browser
       const page = yield* open(`${address}/`, { allows: /ERR_(CONNECTION|INCOMPLETE|EMPTY)/ })
-      yield* run(() => page.locator("#companies td:has-text('increment')").nth(11).waitFor({ timeout: 30_000 }))
+      yield* run(() => page.locator("#companies td:has-text('increment')").nth(11).waitFor({ timeout: 60_000 }))
       assert.match(yield* text(page, "#summary"), /720 rows written/)
       assert.strictEqual(yield* text(page, "#live"), "Live.")
       yield* inFile(
@@ -107,7 +107,7 @@ describe("the page of a fleet in a browser", () => {
           JSON.stringify({ at: "2026-04-05T12:00:00.000Z", tag: hostile, text: "its text is not shown" })
         }' WHERE company_id = 5007; UPDATE fleet_company SET last_ok_at = last_ok_at - 7200000, failures = 2 WHERE company_id = 5003; INSERT INTO fleet_pause (reason, until, probed_at) VALUES ('operator', NULL, 0)`
       )
-      yield* run(() => page.locator("#summary .notice").waitFor({ timeout: 15_000 }))
+      yield* run(() => page.locator("#summary .notice").waitFor({ timeout: 60_000 }))
       const first = yield* text(page, "#companies tbody tr:nth-child(1)")
       assert.match(first, /^5007\s+blocked \(Forbidden\)/)
       assert.notInclude(first, "is not shown")

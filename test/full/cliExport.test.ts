@@ -129,7 +129,7 @@ describe("time-punches export", () => {
       assert.match(ended.stderr, /^interrupted\n.* are saved\. To resume the export, run the same command again\.\n$/)
       assert.match(again.stderr, /^resuming after /)
       assert.strictEqual(again.code, 0)
-    })), 60_000)
+    })))
 
   it.live("lets one of two concurrent runs finish", () =>
     inService(Effect.gen(function*() {
@@ -147,5 +147,5 @@ describe("time-punches export", () => {
       assert.match(ended[1]?.stderr ?? "", /another run has taken over/)
       assert.deepStrictEqual(Fs.readdirSync(folder).toSorted(), ["punches", "whole"])
       assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(Fs.readFileSync(`${folder}/whole`)))
-    })), 60_000)
+    })))
 })

@@ -1,5 +1,5 @@
 /**
- * What a close of some punches has, and its files: a second computation, in whole milliseconds and cents. It imports nothing, so
+ * What a close of some punches has: a second computation, in whole milliseconds and cents. It imports nothing, so
  * that it shares no code with `src`. Days are found by looking at wall clocks, quarter of an hour by quarter of an hour.
  */
 
@@ -64,11 +64,6 @@ export interface Rules {
   readonly hasLower: boolean
   readonly countsMissing: boolean
   readonly countsDeletedBreaks: boolean
-  /** The rounding of hours in the files of pay codes and of people. */
-  readonly codes: Cents
-  readonly people: Cents
-  /** Whether a correction is a rounded difference. */
-  readonly roundsDifference: boolean
 }
 
 export const trueRules: Rules = {
@@ -83,10 +78,7 @@ export const trueRules: Rules = {
   worked: "paid",
   hasLower: true,
   countsMissing: false,
-  countsDeletedBreaks: false,
-  codes: "halfUp",
-  people: "halfEven",
-  roundsDifference: false
+  countsDeletedBreaks: false
 }
 
 /** What is planted to be found. */
@@ -104,10 +96,7 @@ export const defects: Readonly<Record<string, Partial<Rules>>> = {
   "the days of another close are not worked": { worked: "own" },
   "a seventh day has its first hours over above a lower double threshold": { hasLower: false },
   "a punch that the service removed counts": { countsMissing: true },
-  "a break that was deleted counts": { countsDeletedBreaks: true },
-  "half a hundredth of an hour is rounded to the even one": { codes: "halfEven" },
-  "half a minute is rounded up": { people: "halfUp" },
-  "a correction is a rounded difference": { roundsDifference: true }
+  "a break that was deleted counts": { countsDeletedBreaks: true }
 }
 
 const quarter = 900_000

@@ -355,9 +355,13 @@ export const injector = Effect.gen(function*() {
     const counts = new Map<string, number>()
     const paths = new Set<string>([folder])
     const byThread = new Map<string, number>()
-    for (const line of Fs.readFileSync(log, "utf8").split("\n")) {
+    const calls = Fs.readFileSync(log, "utf8").split("\n")
+    const named = calls.findLastIndex((line) => new RegExp(`(rename|link)\\w*\\(.*/${verb.target}"`).test(line))
+    const isOnDisk = calls.slice(named).some((line) => line.includes("fsync(") && line.includes(`<${folder}>`))
+    if (named !== -1 && !isOnDisk) throw new Error(`${verb.name}: the name of ${verb.target} is not on disk`)
+    for (const line of calls) {
       const call = /^(\d+) +(\w+)\(/.exec(line)
-      const found = line.match(/\/[^"<>,]*/g)?.filter((path) => path.startsWith(`${folder}/`)) ?? []
+      const found = line.match(/\/[^"<>,]*/g)?.filter((path) => `${path}/`.startsWith(`${folder}/`)) ?? []
       if (call === null || found.length === 0) continue
       for (const path of found) paths.add(path)
       const [, thread = "", name = ""] = call

@@ -54,8 +54,7 @@ describe("sslmode=verify-full", () => {
         assert.strictEqual(code, 8, stderr)
         assert.strictEqual(logins() > 0, isTrusted, stderr)
         assert.notInclude(stderr, "DEP0123")
-      }).pipe(Effect.scoped),
-    30_000
+      }).pipe(Effect.scoped)
   )
 })
 
@@ -126,8 +125,7 @@ describe("a server without TLS", () => {
           else assert.include(stderr, says)
           assert.notInclude(stderr, "hunter2")
         }
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 })
 
@@ -145,7 +143,7 @@ describe("a URL without a user", () => {
       assert.strictEqual(code, 8, stderr)
       assert.notInclude(stderr, "username")
       assert.include(received(), "SCRAM-SHA-256")
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("is refused for a user without a name, and says what to set", (context) => {
     needs(context, process.getuid?.() === 0, "only root can become another user")
@@ -166,5 +164,5 @@ describe("a URL without a user", () => {
         "  Put the user of PostgreSQL into it: postgres://USER@host/database."
       ]])
     }).pipe(Effect.scoped)
-  }, 30_000)
+  })
 })

@@ -11,7 +11,7 @@ import { ended, environmentOf, type Running, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { at, type Database, inFile, inPostgres, inService, rowsOf, sync } from "./kills.ts"
+import { at, type Database, inFile, inPostgres, inService, rowsOf, sync, until } from "./kills.ts"
 import { changeSome } from "./syncService.ts"
 
 interface Line {
@@ -166,9 +166,12 @@ describe("time-punches copy feed", () => {
       const begun = yield* sync(database, ["--history"])
       assert.strictEqual(begun.code, 0, begun.stderr)
       const running = yield* started(["copy", "feed", "--after", "now", "--follow=1s", "--kind", "edited,deleted"], env)
-      yield* Effect.sleep("2 seconds")
+      let said = ""
+      running.child.stderr.on("data", (text) => (said += text))
+      // It prints nothing when it has begun.
+      yield* Effect.sleep("5 seconds")
       yield* Effect.promise(() => server.stop("SIGQUIT"))
-      yield* Effect.sleep("8 seconds")
+      yield* until(Effect.sync(() => said.includes("waits for its database")), "50 millis")
       yield* Effect.promise(() => server.start())
       const service = yield* FakeService
       const [one = 0] = (yield* rowsOf(database)).map(({ id }) => Number(id))

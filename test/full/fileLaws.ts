@@ -197,21 +197,9 @@ export const makeLaws = (
   ) => {
     const due = dueIn(ledger, revisions)
     const sumOf = (amountOf: (part: Oracle.Part) => number) => due.reduce((sum, part) => sum + amountOf(part), 0)
-    const exact: Readonly<Record<string, number>> = {
-      hours: sumOf(({ net }) => net),
-      quantity: sumOf(({ net }) => net),
-      hoursRegular: sumOf(({ double, net, over }) => net - over - double),
-      hoursOver: sumOf(({ over }) => over),
-      hoursDouble: sumOf(({ double }) => double)
-    }
-    const remainders = form.columns.flatMap(({ value = "" }, at) => {
-      const time = exact[value]
-      const cells = rows.reduce((sum, { cells, kind }) => sum + (kind === "tips" ? 0 : cells[at] ?? 0), 0)
-      return time === undefined ? [] : [time - cells * Files.units[form.hours]]
-    })
     assert.deepStrictEqual(
       file.remainders.map(({ remainder }) => Duration.toMillis(remainder)),
-      remainders,
+      Files.remaindersOf(form, due, rows),
       `${hint}: what is rounded`
     )
     const hasTips = form.payCodes?.["tips"] !== undefined || form.columns.some(({ value }) => value === "tips")

@@ -341,8 +341,8 @@ export const read = (form: Form, shared: Shared | undefined, bytes: Uint8Array):
   if (titles !== undefined) {
     const shown = columns.map(({ header = "", width }) => ({ constant: header, ...width !== undefined && { width } }))
     for (const [at, title] of cellsOf(form, shown, titles).entries()) {
-      const { header = "", width } = columns[at] ?? {}
-      if (title.trim() !== header || (width !== undefined && lengthOf(title) !== width)) fail(`the title ${title}`)
+      const { header = "", width = 0, ...column } = columns[at] ?? {}
+      if (title !== (isNumber(column) ? header.padStart(width) : header.padEnd(width))) fail(`the title ${title}`)
     }
   }
   const rows = lines.map((line): Row => {
@@ -403,6 +403,23 @@ export const byTexts = (rows: ReadonlyArray<Row>): Rows => {
   if (all.size !== rows.length) fail("two rows of equal texts")
   if (shownOf(all).size !== rows.length) fail("a row without a number")
   return all
+}
+
+/** The time that the cells of each column of hours do not have, to the millisecond. */
+export const remaindersOf = (form: Form, due: ReadonlyArray<Part>, rows: ReadonlyArray<Row>): ReadonlyArray<number> => {
+  const { double, net, over } = timesOf(due)
+  const exact: Readonly<Record<string, number>> = {
+    hours: net,
+    quantity: net,
+    hoursRegular: net - over - double,
+    hoursOver: over,
+    hoursDouble: double
+  }
+  return form.columns.flatMap(({ value = "" }, at) => {
+    const time = exact[value]
+    const cells = rows.reduce((sum, { cells, kind }) => sum + (kind === "tips" ? 0 : cells[at] ?? 0), 0)
+    return time === undefined ? [] : [time - cells * units[form.hours]]
+  })
 }
 
 /** Whether rows stand by id, then by wage and pay code, as far as each is of one group. */

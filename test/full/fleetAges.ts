@@ -89,40 +89,59 @@ export const fleetOf = (env: Readonly<Record<string, string>> = {}, ...flags: Re
   })
 
 /**
- * The worst age of each company from now on, in seconds, and which had a pass. `stalled` is the longest time by which this process,
- * which only waits, woke up late: the machine stood still for everybody then.
+ * Watches for at least `seconds`, then until every company that the fault does not name has a complete pass that began after the
+ * fault, or one is older than `most` seconds. The worst age of each company, in seconds, and the reasons of all pauses.
  */
-const worstAges = (fleet: World, seconds: number) =>
+const watched = (
+  fleet: World,
+  { most, namedOf, seconds }: {
+    readonly most: number
+    readonly seconds: number
+    /** Once the fault is there: what it names. */
+    readonly namedOf: () => ReadonlyArray<number> | undefined
+  }
+) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const from = performance.now()
-    const known = new Map<number, { epoch: number; at: number }>()
-    const passed = new Set<number>()
+    const last = new Map<number, { readonly epoch: number; readonly at: number }>()
     const ages = new Map<number, number>()
-    let stalled = 0
-    while (performance.now() - from < seconds * 1000) {
-      const rows = yield* sql<{ readonly company_id: unknown; readonly epoch: unknown; readonly ago: unknown }>`
-        SELECT company_id, max(epoch) AS epoch, ${sql.literal(now)} - max(ended_at) AS ago
-        FROM fleet_run
-        WHERE outcome = 'Complete'
-        GROUP BY company_id`
+    const pauses = new Set<string>()
+    let claims: ReadonlyMap<number, number> | undefined
+    for (;;) {
+      const rows = yield* sql<{ readonly [column: string]: unknown }>`
+        SELECT c.company_id, c.epoch AS claim, r.epoch, r.ago
+        FROM fleet_company AS c, LATERAL (
+          SELECT max(epoch) AS epoch, ${sql.literal(now)} - max(ended_at) AS ago
+          FROM fleet_run
+          WHERE outcome = 'Complete' AND company_id = c.company_id
+        ) AS r`
       const at = performance.now()
+      for (const { reason } of yield* sql`SELECT reason FROM fleet_pause`) pauses.add(String(reason))
+      const named = namedOf()
+      if (named !== undefined) claims ??= new Map(rows.map((row) => [Number(row["company_id"]), Number(row["claim"])]))
+      let areServed = claims !== undefined
+      let worst = 0
       for (const row of rows) {
-        const company = Number(row.company_id)
-        const epoch = Number(row.epoch)
-        const last = known.get(company)
-        if (last !== undefined && epoch > last.epoch) passed.add(company)
-        if (last === undefined) known.set(company, { epoch, at: at - Number(row.ago) })
-        else if (epoch > last.epoch) known.set(company, { epoch, at })
+        const company = Number(row["company_id"])
+        const epoch = Number(row["epoch"])
+        const known = last.get(company)
+        // The clock of the database counts for the first pass alone: it may be set back.
+        const pass = known === undefined
+          ? { epoch, at: at - Number(row["ago"]) }
+          : epoch > known.epoch
+          ? { epoch, at }
+          : known
+        last.set(company, pass)
+        const age = Math.max(ages.get(company) ?? 0, (at - pass.at - interval) / 1000)
+        ages.set(company, age)
+        if (named?.includes(company) === true) continue
+        worst = Math.max(worst, age)
+        if (epoch <= (claims?.get(company) ?? 0)) areServed = false
       }
-      for (const [company, last] of known) {
-        ages.set(company, Math.max(ages.get(company) ?? 0, (at - last.at - interval) / 1000))
-      }
-      const asleep = performance.now()
+      if (worst > most || (areServed && at - from > seconds * 1000)) return { ages, pauses }
       yield* Effect.sleep(pause)
-      stalled = Math.max(stalled, (performance.now() - asleep - pause) / 1000)
     }
-    return { ages, passed, stalled }
   }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(fleet.url), maxConnections: 1 })), Effect.orDie)
 
 /** What a fault names, and what is asserted of it besides. */
@@ -133,7 +152,10 @@ export interface Fault<E> {
   readonly after?: Effect.Effect<void, E>
 }
 
-/** One row of the table: what is wrong, what makes it so, and for how long it is watched. It prints the worst age. */
+/**
+ * One row of the table: what is wrong, and what makes it so. It prints the worst age, and fails above `most` seconds, three times
+ * what docs/fleet.md promises: a slow machine stays below it, and a rule that is broken does not.
+ */
 export const row = <E>(
   what: string,
   { env, most, seconds }: {
@@ -143,26 +165,25 @@ export const row = <E>(
   },
   fault: (fleet: Fleet) => Effect.Effect<Fault<E> | void, E, Scope.Scope | FakeService>
 ) =>
-  it.live(`${what}: at most ${most} s`, (context) => {
+  it.live(what, (context) => {
     needs(context, hasPrograms, noPostgres)
     return Effect.gen(function*() {
       const fleet = yield* fleetOf(env?.())
-      const watching = yield* Effect.forkChild(worstAges(fleet, seconds + 1))
+      let made: Fault<E> | undefined
+      const namedOf = () => made && (made.named ?? [])
+      const watching = yield* Effect.forkChild(watched(fleet, { most, seconds: seconds + 1, namedOf }))
       yield* Effect.sleep("1 second")
-      const { after = Effect.void, mostOfNamed = Infinity, named = [] } = (yield* fault(fleet)) ?? {}
-      const { ages, passed, stalled } = yield* Fiber.join(watching)
+      made = (yield* fault(fleet)) ?? {}
+      const { after = Effect.void, mostOfNamed = Infinity, named = [] } = made
+      const { ages, pauses } = yield* Fiber.join(watching)
       const worstOf = (some: ReadonlyArray<number>) => Math.max(0, ...some.map((id) => ages.get(id) ?? Infinity))
-      const all = companies.map(({ id }) => Number(id))
-      const others = all.filter((id) => !named.includes(id))
-      const ofNamed = named.length === 0 ? "" : `, of the ${named.length} it names ${worstOf(named).toFixed(1)} s`
-      yield* Console.log(
-        `${what}: worst age ${worstOf(others).toFixed(1)} s${ofNamed} (the machine stood still for ${
-          stalled.toFixed(1)
-        } s)`
-      )
-      assert.deepStrictEqual(others.filter((id) => !passed.has(id)), [], "companies without a pass")
-      assert.isAtMost(worstOf(others) - stalled, most)
-      assert.isAtMost(worstOf(named) - stalled, mostOfNamed)
+      const ofOthers = worstOf(companies.map(({ id }) => Number(id)).filter((id) => !named.includes(id)))
+      const ofNamed = worstOf(named)
+      const also = named.length === 0 ? "" : `, of the ${named.length} it names ${ofNamed.toFixed(1)} s`
+      yield* Console.log(`${what}: worst age ${ofOthers.toFixed(1)} s${also}`)
+      assert.isAtMost(ofOthers, most)
+      assert.isAtMost(ofNamed, mostOfNamed)
+      assert.deepStrictEqual([...pauses], [], "the fleet goes on")
       yield* after
     }).pipe(Effect.scoped, Effect.provide(serviceOf(source)))
-  }, 400_000)
+  })

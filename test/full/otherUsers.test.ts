@@ -98,8 +98,7 @@ describe("what another user put under a name", () => {
           assert.strictEqual(code, 0, stderr)
           Fs.rmSync(Path.join(folder, "out"))
         }
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -121,8 +120,7 @@ describe("what another user put under a name", () => {
         }
         assert.strictEqual((yield* run("export", "--output", "out", "--force")).code, 0)
         assert.strictEqual(Fs.statSync(at("out")).uid, one.uid)
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -148,8 +146,7 @@ describe("what another user put under a name", () => {
           Fs.readdirSync(folder).toSorted(),
           ["out", ...kept.slice(0, -1).map(([name]) => name)].toSorted()
         )
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -180,8 +177,7 @@ describe("what another user put under a name", () => {
             assert.isAtMost(stderr.split("choose where the secret").length, 2)
           }
         }
-      })),
-    60_000
+      }))
   )
 })
 
@@ -206,8 +202,7 @@ describe("--output over a file with an access list", () => {
           }
           assert.deepStrictEqual(modes, ["600", "640"])
         }))(context)
-    },
-    60_000
+    }
   )
 })
 
@@ -222,7 +217,7 @@ describe("a run that is ended", () => {
       run.child.kill(signal)
       assert.strictEqual((yield* ended(run)).code, 130)
       assert.deepStrictEqual(Fs.readdirSync(folder), [])
-    }).pipe(Effect.scoped, Effect.provide(served)), 30_000)
+    }).pipe(Effect.scoped, Effect.provide(served)))
 
   it.live("by its folder, which was removed, says so", () =>
     Effect.gen(function*() {
@@ -244,5 +239,5 @@ describe("a run that is ended", () => {
         assert.strictEqual(status, words.endsWith("--variables x") ? 3 : 8, `${words}: ${stderr}`)
         assert.notMatch(stderr, /    at /)
       }
-    }).pipe(Effect.scoped, Effect.provide(served)), 30_000)
+    }).pipe(Effect.scoped, Effect.provide(served)))
 })

@@ -136,20 +136,20 @@ describe.each(runtimes)("the packed package on %s", (name, runtime) => {
     const { stdout } = await start(runtime(), "transport.js")
 
     assert.include(stdout, name === "Bun" ? "Provide FetchHttpClient.layer instead" : "built")
-  }, 60_000)
+  })
 
   it("lists over fetch", async () => {
     const { code, stderr, stdout } = await start(runtime(), "list.js")
 
     assert.deepStrictEqual([code, stdout], [0, `rows ${count}\n`], stderr)
-  }, 60_000)
+  })
 
   it("runs the command", async () => {
     const { code, stderr, stdout } = await start(runtime(), command, "list", "--format", "ndjson")
 
     assert.strictEqual(code, 0, stderr)
     assert.lengthOf(stdout.trimEnd().split("\n"), count)
-  }, 60_000)
+  })
 })
 
 const yarn4 = "yarn-4/bin/yarn.js"
@@ -215,7 +215,7 @@ describe("the server of an assistant", () => {
       changes: [],
       refused: [true, "since must be an instant with a zone, or the position of an earlier answer"]
     })
-  }, 60_000)
+  })
 })
 
 describe("the exported files in DuckDB", () => {
@@ -242,7 +242,7 @@ describe("the exported files in DuckDB", () => {
 
     assert.isAbove(expected.length, 7)
     for (const rows of [csv, ndjson, parquet]) assert.deepStrictEqual(rows?.map(String).toSorted(), expected)
-  }, 60_000)
+  })
 })
 
 describe("the command on a Node that is too old", () => {
@@ -254,7 +254,7 @@ describe("the command on a Node that is too old", () => {
       "",
       `time-punches needs Node 22.19 or later; this is Node ${nodes.old}\n`
     ])
-  }, 60_000)
+  })
 })
 
 describe("the package that is published", () => {

@@ -172,7 +172,7 @@ describe.concurrent("a PostgreSQL that is silent", () => {
           sql.unsafe("LOCK TABLE time_punches_sync IN ACCESS EXCLUSIVE MODE"),
           Effect.gen(function*() {
             const locked = yield* run("copy", "status")
-            yield* Effect.sleep("70 seconds")
+            yield* said(locked, "waits for a lock")
             return locked
           })
         ))).pipe(Effect.provide(clientOf(url)))

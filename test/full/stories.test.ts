@@ -1,4 +1,4 @@
-/** The stories of closes by the packed command: each call is a process, and the service is at an address. */
+/** All stories of closes by the command, and some by the packed one, which `RANDOM_SEED` draws: each call is a process. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -8,32 +8,27 @@ import { bundle } from "../cli/bundle.ts"
 import { ended, environmentOf, started } from "../cli/child.ts"
 import { companyOnly, temporaryFolder } from "../cli/support.ts"
 import { closes, verbs } from "../stories/closes.ts"
-import { commandPlayer } from "../stories/command.ts"
+import { commandPlayer, itPlaysByCommand } from "../stories/command.ts"
 import { play } from "../stories/story.ts"
-import { within } from "../support/series.ts"
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer()))
 
+itPlaysByCommand("Closes", closes)
+
 describe("Stories by the packed command", () => {
-  it.live("print what is written in them, as many as the time allows, in another order each time", () =>
-    Effect.gen(function*() {
-      const random = prng(Date.now())
-      const stories = [...closes, ...verbs].map((story) => [random.between(0, 1_000_000), story] as const)
-        .toSorted(([one], [other]) => one - other)
-      let played = 0
-      for (const [, [title, story]] of within("150 seconds", stories)) {
-        yield* Effect.gen(function*() {
-          const folder = yield* temporaryFolder
-          const { url } = yield* FakeServer
-          const player = yield* commandPlayer(folder, (...args) => {
-            const env = { ...args[0] === "sync" ? environmentOf(url) : companyOnly, HOME: folder }
-            return Effect.scoped(Effect.flatMap(started(args, env, bundle, folder), ended))
-          })
-          assert.strictEqual(yield* play(story, player), story, title)
-        }).pipe(Effect.scoped, Effect.provide(served))
-        played++
-      }
-      process.stdout.write(`${played} of ${stories.length} stories\n`)
-      assert.isAbove(played, 4)
-    }))
+  const stories = [...closes, ...verbs]
+  const random = prng(Number(process.env["RANDOM_SEED"] ?? 1))
+  for (let played = 0; played < 24; played++) {
+    const [[title, story] = ["", ""]] = stories.splice(random.between(0, stories.length - 1), 1)
+    it.live(`prints what is written: ${title}`, () =>
+      Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        const { url } = yield* FakeServer
+        const player = yield* commandPlayer(folder, (...args) => {
+          const env = { ...args[0] === "sync" ? environmentOf(url) : companyOnly, HOME: folder }
+          return Effect.scoped(Effect.flatMap(started(args, env, bundle, folder), ended))
+        })
+        assert.strictEqual(yield* play(story, player), story)
+      }).pipe(Effect.scoped, Effect.provide(served)))
+  }
 })

@@ -67,8 +67,7 @@ describe("time-punches sync", () => {
           assert.deepStrictEqual([length > 0, length < 3000, length % 200], [true, true, 0])
         }
         yield* assertSettled(database, inFile(folder, "undisturbed"))
-      })),
-    60_000
+      }))
   )
 
   it.live("continues after PostgreSQL was restarted under it", (context) => {

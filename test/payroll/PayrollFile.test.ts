@@ -182,61 +182,6 @@ describe("A payroll file", () => {
     assert.deepStrictEqual(fileOf(byCentre).remainders, [{ header: "minutes", remainder: Duration.seconds(-43) }])
   })
 
-  it("has hours and amounts in one column, each in its form, and rounds only hours", () => {
-    const { remainders, text } = fileOf({
-      ...byCode,
-      hours: "h:mm",
-      payCodes: { hours: "H", tips: "T" },
-      columns: columns("userCode", "payCode", "quantity")
-    })
-
-    assert.include(text, "0017,H,46:00\r\n0017,T,12.50")
-    assert.deepStrictEqual(remainders, [{ header: "quantity", remainder: Duration.seconds(17) }])
-  })
-
-  it.each([
-    ["decimal:2", "12.51"],
-    ["decimal:4", "12.5050"],
-    ["h:mm", "12:30"],
-    ["minutes", "750"],
-    ["seconds", "45018"]
-  ])("writes hours as %s: %s", (hours, expected) => {
-    const simple = {
-      v: 1,
-      by: ["user"],
-      hours,
-      rounding: "halfUp",
-      columns: [{ header: "u", value: "userId" }, { header: "h", value: "hours" }],
-      header: false,
-      lineEnd: "\n"
-    }
-
-    assert.strictEqual(
-      fileOf(simple, { ...fortnight, rows: [row({ user: 5, seconds: 45_018 })] }).text,
-      `5,${expected}\n`
-    )
-  })
-
-  it.each([
-    ["YYYY-MM-DD", "2026-03-02"],
-    ["MM/DD/YYYY", "03/02/2026"],
-    ["M/D/YYYY", "3/2/2026"],
-    ["DD/MM/YYYY", "02/03/2026"],
-    ["DD.MM.YYYY", "02.03.2026"],
-    ["YYYYMMDD", "20260302"],
-    ["MMDDYYYY", "03022026"],
-    ["MM/DD/YY", "03/02/26"]
-  ])("writes dates as %s: %s", (format, expected) => {
-    const columns = [
-      { header: "u", value: "userId" },
-      { header: "n", value: "punches" },
-      { header: "d", value: "periodStart", format }
-    ]
-    const text = fileOf({ ...byCentre, by: ["user"], columns, separator: "|" }).text
-
-    assert.strictEqual(text.split("\n")[0], `501|6|${expected}`)
-  })
-
   it("sums rows of one employee code before it rounds them, and always names the users of a code and their rows", () => {
     const one = { getCode: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
     const two: PayrollFile.PayrollSums = {
@@ -256,50 +201,6 @@ describe("A payroll file", () => {
     )
     // A correction of neither: they still are one person for the payroll program.
     assert.deepStrictEqual(fileOf(byCode, two, two, one).sharedCodes, [{ ...shared, rows: [] }])
-  })
-
-  it("has the classes of each job, with its rate, and tips once for a job", () => {
-    // 501 cooks at two wages and waits; 6:00:17 of 46:00:17 are over, an hour of them double.
-    const jobs: PayrollFile.PayrollSums = {
-      ...fortnight,
-      rows: [
-        row({ user: 501, seconds: 72_000, wage: 1500, over: 0, double: 0, tips: 300 }),
-        row({ user: 501, seconds: 36_017, wage: 1550, over: 1817, double: 3600, tips: 950, location: 302 }),
-        row({ user: 501, role: 12, seconds: 57_600, wage: 1500, over: 16_200, double: 0 })
-      ]
-    }
-    const form = {
-      ...byCode,
-      by: ["user", "role"],
-      payCodes: { regular: "REG", over: "OT", double: "DT", tips: "TIPS" },
-      columns: columns("userCode", "roleCode", "payCode", "rate", "hours", "amount"),
-      header: false,
-      lineEnd: "\n"
-    }
-
-    assert.strictEqual(
-      fileOf(form, jobs).text,
-      [
-        "0017,cook,REG,15.00,20.00,",
-        "0017,cook,REG,15.50,8.50,",
-        "0017,cook,OT,15.50,0.50,",
-        "0017,cook,DT,15.50,1.00,",
-        "0017,cook,TIPS,,,12.50",
-        "0017,host,REG,15.00,11.50,",
-        "0017,host,OT,15.00,4.50,",
-        ""
-      ].join("\n")
-    )
-    const { payCodes: _, ...plain } = form
-    const values = ["roleId", "rate", "hoursRegular", "hoursOver", "hoursDouble", "cost"]
-    assert.strictEqual(
-      fileOf(
-        { ...plain, by: ["role"], columns: columns(...values), hours: "seconds", decimal: ",", separator: ";" },
-        jobs
-      )
-        .text,
-      "11;15,00;72000;0;0;0,00\n11;15,50;30600;1817;3600;0,00\n12;15,00;41400;16200;0;0,00\n"
-    )
   })
 })
 
@@ -359,17 +260,6 @@ describe("The payroll file of a correction", () => {
     assert.deepStrictEqual([file.rows, file.omitted], [0, [{ amount: "tips", sum: Cents.make(0), people: 2 }]])
   })
 
-  it("pays ten corrections of 17 seconds, of which none alone is a hundredth of an hour", () => {
-    const states = Array.from({ length: 11 }, (_, at) => sums({ user: 501, seconds: 36_000 + 17 * at }))
-    const paid = states.map((each, at) => {
-      const [, hours = "0"] = fileOf(plain, each, states[at - 1]).text.trim().split(",")
-      return Number(hours)
-    })
-
-    // 10.0472 h.
-    assert.strictEqual(paid.reduce((total, hours) => total + Math.round(hours * 100), 0), 1005)
-  })
-
   it("has the texts of the newer sums, and a person whose excess disappears", () => {
     const before = { ...state, payDate: BusinessDate.make("2026-03-06") }
     const now = { ...state, rows: state.rows.map((each) => ({ ...each, over: Option.some(Duration.zero) })) }
@@ -386,21 +276,6 @@ describe("The payroll file of a correction", () => {
     const before = sums({ user: 501, seconds: 3600 })
 
     assert.strictEqual(fileOf(plain, now, before, { getCode }).text, "E2,1.00,0.00\nE1,1.00,0.00\n")
-  })
-
-  it("gives the unit of a person to the row that stands first, in whatever order the sums are", () => {
-    const now = sums({ user: 501, role: 12, seconds: 18 }, { user: 501, role: 11, seconds: 18 })
-    const form = { ...plain, by: ["user", "role"], addUp: "user", columns: columns("userCode", "roleId", "hours") }
-
-    assert.strictEqual(fileOf(form, now).text, "0017,11,0.01\n")
-  })
-
-  it("writes negative times with one sign", () => {
-    const now = sums({ user: 501, seconds: 3600 })
-    const before = sums({ user: 501, seconds: 3900 })
-
-    assert.strictEqual(fileOf({ ...plain, hours: "h:mm" }, now, before).text, "0017,-0:05,0.00\n")
-    assert.strictEqual(fileOf({ ...plain, hours: "minutes" }, now, before).text, "0017,-5,0.00\n")
   })
 })
 

@@ -1,19 +1,24 @@
 /**
- * Forms of payroll files, each against the bytes that this file makes from the punches: in whole milliseconds and cents, by what a
- * form is and not by its mapping. `punches` is all that the two sides share.
+ * Forms of payroll files, and random ones, against the second computation of `fileOracle.ts`: whole milliseconds and cents, from the
+ * punches. What is refused says why.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Result } from "effect"
+import { DateTime, Duration, Option, Result } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
-import { BusinessDate, Cents, CompanyId, DepartmentId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, DepartmentId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { addAll } from "../../src/payroll/running.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import { shift } from "../support/arbitraryPunch.ts"
-import { randomMapping, textsOfRun } from "../support/mappings.ts"
+import * as Oracle from "../full/closeOracle.ts"
+import { punchOf } from "../full/closeRuns.ts"
+import * as Files from "../full/fileOracle.ts"
+import { type Form, randomMapping, textsOfRun } from "../support/mappings.ts"
 
-interface Work {
+/** The day before the first one of March. */
+const february = Date.parse("2026-02-28T00:00Z") / 86_400_000
+
+interface WorkParts {
   readonly day: number
   readonly user: number
   readonly seconds: number
@@ -22,8 +27,15 @@ interface Work {
   readonly wage?: number
 }
 
+const work = (parts: ReadonlyArray<WorkParts>): ReadonlyArray<Oracle.Work> =>
+  parts.map(({ day, role = 11, seconds, tips = 0, user, wage = 1500 }, at) => {
+    const from = (february + day) * 86_400_000 + 8 * 3_600_000
+    const job = { person: user, place: 301, department: undefined, role, wage, tips }
+    return { ...job, id: at + 1, from, to: from + seconds * 1000, breaks: [], isDeleted: false, isMissing: false }
+  })
+
 /** A week of three people from Monday, 2 March: 501 has 42:30:30 at two jobs, 502 a day of 13:00:18, 503 half a minute. */
-const punches: ReadonlyArray<Work> = [
+const punches = work([
   { day: 2, user: 501, seconds: 29_410, tips: 1250 },
   { day: 3, user: 501, seconds: 30_620 },
   { day: 4, user: 501, seconds: 30_600, role: 12, wage: 1650 },
@@ -32,17 +44,19 @@ const punches: ReadonlyArray<Work> = [
   { day: 3, user: 502, seconds: 46_818, tips: 75 },
   { day: 7, user: 502, seconds: 17_982 },
   { day: 8, user: 503, seconds: 30 }
-]
+])
 /** The same week later: a punch is longer, one is gone, one is another person's. */
-const later: ReadonlyArray<Work> = [
+const later = [
   ...punches.slice(0, 4),
-  { day: 6, user: 501, seconds: 28_111, role: 12, wage: 1650 },
-  { day: 3, user: 502, seconds: 39_600, tips: 75 },
-  { day: 7, user: 503, seconds: 17_982, tips: 300 }
+  ...work([
+    { day: 6, user: 501, seconds: 28_111, role: 12, wage: 1650 },
+    { day: 3, user: 502, seconds: 39_600, tips: 75 },
+    { day: 7, user: 503, seconds: 17_982, tips: 300 }
+  ])
 ]
 
 const terms = Result.getOrThrow(CloseTerms.make({
-  companyId: CompanyId.make(7),
+  companyId: punchOf(punches[0] ?? assert.fail("no punch")).companyId,
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-08"),
   dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
@@ -51,75 +65,26 @@ const terms = Result.getOrThrow(CloseTerms.make({
   doubleThreshold: "12 hours"
 }))
 
+const partsOf = (of: ReadonlyArray<Oracle.Work>): ReadonlyArray<Oracle.Part> =>
+  Oracle.partsOf({
+    first: february + 2,
+    last: february + 8,
+    places: new Map([[301, { zone: "UTC", dayStarts: 0 }]]),
+    begins: new Map(),
+    firstDay: 1,
+    cents: "halfUp",
+    weekly: 40 * 3_600_000,
+    daily: undefined,
+    double: 12 * 3_600_000,
+    seventh: undefined
+  }, of)
+
 /** The sums of a close, as the record has them; `detail` of days or punches. */
-const stateOf = (work: ReadonlyArray<Work>, detail?: "day" | "punch"): PayrollFile.PayrollSums => {
+const stateOf = (of: ReadonlyArray<Oracle.Work>, detail?: "day" | "punch"): PayrollFile.PayrollSums => {
   const sums = CloseSums.makeSums(terms, { detail })
-  Result.getOrThrow(addAll(
-    sums,
-    work.map(({ day, role = 11, seconds, tips = 0, user, wage = 1500 }, at) =>
-      shift(`2026-03-0${day}T08:00:00Z`, seconds / 3600, {
-        id: TimePunchId.make(at + 1),
-        userId: UserId.make(user),
-        roleId: RoleId.make(role),
-        locationId: LocationId.make(301),
-        departmentId: Option.none(),
-        hourlyWage: Cents.make(wage),
-        tips: Cents.make(tips),
-        breaks: []
-      })
-    )
-  ))
-  return {
-    first: terms.first,
-    last: terms.last,
-    id: "7.1",
-    payDate: BusinessDate.make("2026-03-20"),
-    ...sums.result()
-  }
+  Result.getOrThrow(addAll(sums, of.map(punchOf)))
+  return { first: terms.first, last: terms.last, id: "7.1", payDate: BusinessDate.make("2026-03-20"), ...sums.result() }
 }
-
-/** Part of a punch in its classes, in seconds: over 12 h of a day double, the rest over 40 h of the week. */
-interface Part extends Required<Work> {
-  readonly regular: number
-  readonly over: number
-  readonly double: number
-}
-
-const partsOf = (work: ReadonlyArray<Work>): ReadonlyArray<Part> => {
-  const week = new Map<number, number>()
-  return work.map((each) => {
-    const double = Math.max(0, each.seconds - 43_200)
-    const known = week.get(each.user) ?? 0
-    const counted = each.seconds - double
-    const over = Math.max(0, known + counted - 144_000) - Math.max(0, known - 144_000)
-    week.set(each.user, known + counted)
-    return { role: 11, tips: 0, wage: 1500, ...each, regular: counted - over, over, double }
-  })
-}
-
-const sum = (parts: ReadonlyArray<Part>, of: (part: Part) => number) => parts.reduce((all, part) => all + of(part), 0)
-const people = (parts: ReadonlyArray<Part>) =>
-  [501, 502, 503].map((user) => ({ user, own: parts.filter((part) => part.user === user) }))
-
-/** Hundredths of an hour, halves up. */
-const hundredths = (seconds: number) => Math.floor(seconds / 36 + 0.5)
-const decimal = (count: number, mark = ".") =>
-  `${count < 0 ? "-" : ""}${Math.floor(Math.abs(count) / 100)}${mark}${`${Math.abs(count) % 100}`.padStart(2, "0")}`
-
-/** Classes in hundredths: regular has what the rounded hours have more or less. None of these weeks takes more than regular has. */
-const classes = (own: ReadonlyArray<Part>) => {
-  const over = hundredths(sum(own, (part) => part.over))
-  const double = hundredths(sum(own, (part) => part.double))
-  return { regular: hundredths(sum(own, (part) => part.seconds)) - over - double, over, double }
-}
-
-const tipsOf = (own: ReadonlyArray<Part>) => sum(own, ({ tips }) => tips)
-
-/** The rows of a code each: person, kind, and hundredths or cents. */
-const quantities = (parts: ReadonlyArray<Part>) =>
-  people(parts).flatMap(({ own, user }) =>
-    [...Object.entries(classes(own)), ["tips", tipsOf(own)] as const].map(([kind, count]) => ({ user, kind, count }))
-  ).filter(({ count }) => count !== 0)
 
 /** Names with a character that two encodings write otherwise. */
 const texts: Readonly<Record<number, { readonly first: string; readonly last: string; readonly centre: string }>> = {
@@ -128,36 +93,25 @@ const texts: Readonly<Record<number, { readonly first: string; readonly last: st
   503: { first: "Jörg", last: "Müßig", centre: "100" }
 }
 
+const told: Files.Codes = {
+  codeOf: (kind, id) => kind === "user" ? `0${id}` : `J${id}`,
+  nameOf: (kind, id) => kind !== "user" ? `Job ${id}` : texts[id] && `${texts[id].last}, ${texts[id].first}`,
+  fieldOf: (_, id, field) => Object.entries(texts[id] ?? {}).find(([name]) => name === field)?.[1]
+}
 const codes: PayrollFile.PayrollCodes = {
-  getCode: (kind, id) => kind === "user" ? `0${id}` : `J${id}`,
-  getName: (kind, id) => kind !== "user" ? `Job ${id}` : texts[id] === undefined ? undefined : nameOf(id),
+  getCode: told.codeOf,
+  getName: told.nameOf,
   fields: ["first", "last", "centre"],
-  getField: (_, id, field) => Object.entries(texts[id] ?? {}).find(([name]) => name === field)?.[1]
+  getField: told.fieldOf
 }
 
-const column = (value: string, more: object = {}) => ({ header: value, value, ...more })
+const column = <const A extends object>(value: string, more?: A) => ({ header: value, value, ...more })
 
 const payCodes = { regular: "REG", over: "OT", double: "DT", tips: "TIPS" }
-const base = { v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp" }
+const base = { v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp" } as const
 const threeClasses = ["hoursRegular", "hoursOver", "hoursDouble"].map((value) => column(value))
 
-const records = (lines: ReadonlyArray<string>, end = "\r\n") => lines.map((line) => `${line}${end}`).join("")
-const right = (text: string, width: number, pad = " ") =>
-  pad === "0" && text.startsWith("-") ? `-${text.slice(1).padStart(width - 1, "0")}` : text.padStart(width, pad)
-
-interface Form {
-  readonly mapping: object
-  readonly set?: Readonly<Record<string, string>>
-  readonly detail?: "day" | "punch"
-  readonly expected: (parts: ReadonlyArray<Part>) => string | Uint8Array
-}
-
-const perPerson = (parts: ReadonlyArray<Part>, line: (user: number, own: ReadonlyArray<Part>) => string) =>
-  people(parts).filter(({ own }) => sum(own, ({ seconds, tips }) => hundredths(seconds) + tips) > 0)
-    .map(({ own, user }) => line(user, own))
-
-const fixedCodes = {
-  ...base,
+const fixedCodes: Partial<Form> = {
   payCodes,
   header: false,
   separator: "",
@@ -170,563 +124,270 @@ const fixedCodes = {
   ]
 }
 
-const fixedLine = (user: number, kind: string, count: number) =>
-  `${right(`${user}`, 8, "0")}${codeOf(kind).padEnd(4)}${right(decimal(count, ""), 9, "0")}*`
-
-const forms: Readonly<Record<string, Form>> = {
+const forms: Readonly<Record<string, Partial<Form>>> = {
   "a row for each pay code, with a code of the form": {
-    mapping: { ...base, payCodes, columns: [column("userCode"), column("payCode"), column("hours"), column("amount")] },
-    expected: (parts) =>
-      records([
-        "userCode,payCode,hours,amount",
-        ...quantities(parts).map(({ count, kind, user }) =>
-          kind === "tips" ? `0${user},TIPS,,${decimal(count)}` : `0${user},${codeOf(kind)},${decimal(count)},`
-        )
-      ])
+    payCodes,
+    columns: [column("userCode"), column("payCode"), column("hours"), column("amount")]
   },
   "hours and amounts in one column, with a key beside the code": {
-    mapping: {
-      ...base,
-      payCodes: {
-        regular: { code: "1", key: "H" },
-        over: { code: "2", key: "H" },
-        double: { code: "3", key: "H" },
-        tips: { code: "1", key: "A" }
-      },
-      columns: [
-        column("userCode"),
-        column("payCode"),
-        { header: "key", of: "payCode", field: "key" },
-        column("quantity")
-      ],
-      separator: ";",
-      decimal: ",",
-      preamble: ["[Allgemein]", "Version=2", "[Bewegungen]"]
+    payCodes: {
+      regular: { code: "1", key: "H" },
+      over: { code: "2", key: "H" },
+      double: { code: "3", key: "H" },
+      tips: { code: "1", key: "A" }
     },
-    expected: (parts) =>
-      records([
-        "[Allgemein]",
-        "Version=2",
-        "[Bewegungen]",
-        "userCode;payCode;key;quantity",
-        ...quantities(parts).map(({ count, kind, user }) =>
-          `0${user};${kind === "tips" ? "1;A" : `${["regular", "over", "double"].indexOf(kind) + 1};H`};${
-            decimal(count, ",")
-          }`
-        )
-      ])
+    columns: [
+      column("userCode"),
+      column("payCode"),
+      { header: "key", of: "payCode", field: "key" },
+      column("quantity")
+    ],
+    separator: ";",
+    decimal: ",",
+    preamble: ["[Allgemein]", "Version=2", "[Bewegungen]"]
   },
   "a row for each person, texts in quotes": {
-    mapping: {
-      ...base,
-      quote: "texts",
-      columns: [column("userCode"), column("userName"), ...threeClasses, column("tips")]
-    },
-    expected: (parts) =>
-      records([
-        "\"userCode\",\"userName\",\"hoursRegular\",\"hoursOver\",\"hoursDouble\",\"tips\"",
-        ...perPerson(parts, (user, own) => {
-          const { double, over, regular } = classes(own)
-          return [
-            `"0${user}"`,
-            `"${nameOf(user)}"`,
-            ...[regular, over, double, tipsOf(own)].map((each) => decimal(each))
-          ].join()
-        })
-      ])
+    quote: "texts",
+    columns: [column("userCode"), column("userName"), ...threeClasses, column("tips")]
   },
   "first and last name in place of a number, zeros empty, nothing in quotes": {
-    mapping: {
-      ...base,
-      quote: "never",
-      separator: "|",
-      header: false,
-      lineEnd: "\r",
-      columns: [
-        { of: "user", field: "first" },
-        { of: "user", field: "last" },
-        ...["hoursRegular", "hoursOver", "hoursDouble", "tips"].map((value) => column(value, { zero: "" }))
-      ]
-    },
-    expected: (parts) =>
-      records(
-        perPerson(parts, (user, own) => {
-          const { double, over, regular } = classes(own)
-          const cells = [regular, over, double, tipsOf(own)].map((each) => each === 0 ? "" : decimal(each))
-          return [texts[user]?.first, texts[user]?.last, ...cells].join("|")
-        }),
-        "\r"
-      )
+    quote: "never",
+    separator: "|",
+    header: false,
+    lineEnd: "\r",
+    columns: [
+      { of: "user", field: "first" },
+      { of: "user", field: "last" },
+      ...["hoursRegular", "hoursOver", "hoursDouble", "tips"].map((value) => column(value, { zero: "" }))
+    ]
   },
   "widths without separators, a sign before zeros, and a line of totals": {
-    mapping: {
-      ...base,
-      separator: "",
-      header: false,
-      lineEnd: "\n",
-      columns: [
-        { constant: "D" },
-        column("userCode", { width: 8, pad: "0", align: "right" }),
-        { of: "user", field: "last", width: 10 },
-        column("hours", { width: 9, pad: "0" }),
-        column("tips", { width: 10, pad: "0", digits: 4 })
-      ],
-      trailer: [[
-        { constant: "T" },
-        column("rows", { width: 8, pad: "0" }),
-        column("hours", { width: 19, pad: "0" }),
-        column("tips", { width: 10 })
-      ]]
-    },
-    expected: (parts) => {
-      const rows = perPerson(
-        parts,
-        (user, own) =>
-          `D${right(`0${user}`, 8, "0")}${texts[user]?.last.padEnd(10)}${
-            right(decimal(hundredths(sum(own, ({ seconds }) => seconds))), 9, "0")
-          }${right(`${decimal(tipsOf(own))}00`, 10, "0")}`
-      )
-      const all = people(parts).reduce((total, { own }) => total + hundredths(sum(own, ({ seconds }) => seconds)), 0)
-      return records(
-        [
-          ...rows,
-          `T${right(`${rows.length}`, 8, "0")}${right(decimal(all), 19, "0")}${right(decimal(tipsOf(parts)), 10)}`
-        ],
-        "\n"
-      )
-    }
+    separator: "",
+    header: false,
+    lineEnd: "\n",
+    columns: [
+      { constant: "D" },
+      column("userCode", { width: 8, pad: "0", align: "right" }),
+      { of: "user", field: "last", width: 10 },
+      column("hours", { width: 9, pad: "0" }),
+      column("tips", { width: 10, pad: "0", digits: 4 })
+    ],
+    trailer: [[
+      { constant: "T" },
+      column("rows", { width: 8, pad: "0" }),
+      column("hours", { width: 19, pad: "0" }),
+      column("tips", { width: 10 })
+    ]]
   },
   "records of three kinds, with the totals of hours and of money": {
-    mapping: {
-      ...base,
-      payCodes,
-      header: false,
-      preamble: [[{ constant: "10" }, { set: "batch" }, column("periodEnd", { format: "YYMMDD" })]],
-      columns: [{ constant: "20" }, column("userId"), column("payCode"), column("quantity")],
-      trailer: [[
-        { constant: "90" },
-        column("rows"),
-        column("quantity", { kind: "hours" }),
-        column("quantity", { kind: "amount" })
-      ], "END"]
-    },
-    set: { batch: "T04" },
-    expected: (parts) => {
-      const rows = quantities(parts)
-      const total = (isTips: boolean) =>
-        decimal(rows.reduce((all, { count, kind }) => all + ((kind === "tips") === isTips ? count : 0), 0))
-      return records([
-        "10,T04,260308",
-        ...rows.map(({ count, kind, user }) => `20,${user},${codeOf(kind)},${decimal(count)}`),
-        `90,${rows.length},${total(false)},${total(true)}`,
-        "END"
-      ])
-    }
+    payCodes,
+    header: false,
+    preamble: [[{ constant: "10" }, { set: "batch" }, column("periodEnd", { format: "YYMMDD" })]],
+    columns: [{ constant: "20" }, column("userId"), column("payCode"), column("quantity")],
+    trailer: [[
+      { constant: "90" },
+      column("rows"),
+      column("quantity", { kind: "hours" }),
+      column("quantity", { kind: "amount" })
+    ], "END"]
   },
   "two columns with one value, and their sum": {
-    mapping: {
-      ...base,
-      columns: [column("userCode"), column("tips"), column("hours"), column("tips", { zero: "" })],
-      trailer: [[{ constant: "T" }, column("tips"), column("hours")]]
-    },
-    expected: (parts) => {
-      const tips = decimal(2 * tipsOf(parts))
-      const all = people(parts).reduce((total, { own }) => total + hundredths(sum(own, ({ seconds }) => seconds)), 0)
-      return records([
-        "userCode,tips,hours,tips",
-        ...perPerson(parts, (user, own) => {
-          const hours = decimal(hundredths(sum(own, ({ seconds }) => seconds)))
-          return `0${user},${decimal(tipsOf(own))},${hours},${tipsOf(own) === 0 ? "" : decimal(tipsOf(own))}`
-        }),
-        `T,${tips},${decimal(all)}`
-      ])
-    }
+    columns: [column("userCode"), column("tips"), column("hours"), column("tips", { zero: "" })],
+    trailer: [[{ constant: "T" }, column("tips"), column("hours")]]
   },
   "a flat markup of constants, without separators": {
-    mapping: {
-      ...base,
-      header: false,
-      separator: "",
-      preamble: ["<hours>"],
-      columns: [
-        { constant: "<e id=\"" },
-        column("userCode"),
-        { constant: "\">" },
-        column("hours"),
-        { constant: "</e>" }
-      ],
-      trailer: ["</hours>"]
-    },
-    expected: (parts) =>
-      records([
-        "<hours>",
-        ...perPerson(parts, (user, own) =>
-          `<e id="0${user}">${decimal(hundredths(sum(own, ({ seconds }) => seconds)))}</e>`),
-        "</hours>"
-      ])
+    header: false,
+    separator: "",
+    preamble: ["<hours>"],
+    columns: [
+      { constant: "<e id=\"" },
+      column("userCode"),
+      { constant: "\">" },
+      column("hours"),
+      { constant: "</e>" }
+    ],
+    trailer: ["</hours>"]
   },
   "umlauts in one byte each": {
-    mapping: {
-      ...base,
-      encoding: "windows-1252",
-      columns: [column("userCode"), column("userName", { width: 14 }), column("hours"), column("tips")]
-    },
-    expected: (parts) =>
-      Buffer.from(
-        records([
-          `userCode,${"userName".padEnd(14)},hours,tips`,
-          ...perPerson(parts, (user, own) =>
-            `0${user},"${nameOf(user).padEnd(14)}",${
-              decimal(hundredths(sum(own, ({ seconds }) => seconds)))
-            },${decimal(tipsOf(own))}`)
-        ]),
-        "latin1"
-      )
+    encoding: "windows-1252",
+    columns: [column("userCode"), column("userName", { width: 14 }), column("hours"), column("tips")]
   },
   "year and month apart, hours without a sign before the fraction": {
-    mapping: {
-      ...base,
-      decimal: "",
-      columns: [
-        column("periodEnd", { header: "y", format: "YYYY" }),
-        column("periodEnd", { header: "m", format: "M" }),
-        column("userCode"),
-        column("hours", { width: 8 }),
-        column("tips", { width: 8, pad: "0" })
-      ],
-      separator: "\t"
-    },
-    expected: (parts) =>
-      records([
-        "y\tm\tuserCode\t   hours\t    tips",
-        ...perPerson(parts, (user, own) =>
-          [
-            "2026",
-            "3",
-            `0${user}`,
-            right(decimal(hundredths(sum(own, ({ seconds }) => seconds)), ""), 8),
-            right(decimal(tipsOf(own), ""), 8, "0")
-          ]
-            .join("\t"))
-      ])
+    decimal: "",
+    columns: [
+      column("periodEnd", { header: "y", format: "YYYY" }),
+      column("periodEnd", { header: "m", format: "M" }),
+      column("userCode"),
+      column("hours", { width: 8 }),
+      column("tips", { width: 8, pad: "0" })
+    ],
+    separator: "\t"
   },
   "cost centres and jobs at a rate, with four digits": {
-    mapping: {
-      ...base,
-      by: ["user", "role"],
-      payCodes: { hours: "W" },
-      columns: [
-        { header: "centre", of: "user", field: "centre" },
-        column("userCode"),
-        column("roleCode"),
-        column("payCode"),
-        column("rate", { digits: 4 }),
-        column("hours", { digits: 4 })
-      ]
-    },
-    expected: (parts) =>
-      records([
-        "centre,userCode,roleCode,payCode,rate,hours",
-        ...people(parts).flatMap(({ own, user }) =>
-          [11, 12].flatMap((role) => {
-            const job = own.filter((part) => part.role === role)
-            const hours = hundredths(sum(job, ({ seconds }) => seconds))
-            return hours === 0
-              ? []
-              : [
-                `${texts[user]?.centre},0${user},J${role},W,${role === 11 ? "15.0000" : "16.5000"},${decimal(hours)}00`
-              ]
-          })
-        )
-      ])
+    by: ["user", "role"],
+    payCodes: { hours: "W" },
+    columns: [
+      { header: "centre", of: "user", field: "centre" },
+      column("userCode"),
+      column("roleCode"),
+      column("payCode"),
+      column("rate", { digits: 4 }),
+      column("hours", { digits: 4 })
+    ]
   },
   "whole minutes in a width, and hours with a colon": {
-    mapping: {
-      ...base,
-      hours: "h:mm",
-      rounding: "down",
-      quote: "always",
-      columns: [
-        column("userCode", { header: "u", width: 6, align: "right" }),
-        column("hours", { header: "h", width: 8, pad: "0" })
-      ]
-    },
-    expected: (parts) =>
-      records([
-        "\"u     \",\"       h\"",
-        ...people(parts).flatMap(({ own, user }) => {
-          const minutes = Math.floor(sum(own, ({ seconds }) => seconds) / 60)
-          const hours = `${Math.floor(minutes / 60)}:${`${minutes % 60}`.padStart(2, "0")}`
-          return minutes === 0 ? [] : [`"${right(`0${user}`, 6)}","${right(hours, 8, "0")}"`]
-        })
-      ])
+    hours: "h:mm",
+    rounding: "down",
+    quote: "always",
+    columns: [
+      column("userCode", { header: "u", width: 6, align: "right" }),
+      column("hours", { header: "h", width: 8, pad: "0" })
+    ]
   },
   "a byte order mark, decimal commas and quotes around each cell": {
-    mapping: {
-      ...base,
-      encoding: "utf-8-bom",
-      quote: "always",
-      decimal: ",",
-      separator: ",",
-      columns: [column("userCode"), column("userName"), column("hours"), column("tips")]
-    },
-    expected: (parts) =>
-      `\uFEFF${
-        records(
-          [
-            ["userCode", "userName", "hours", "tips"],
-            ...perPerson(parts, (user, own) =>
-              [
-                `0${user}`,
-                nameOf(user),
-                decimal(hundredths(sum(own, ({ seconds }) => seconds)), ","),
-                decimal(tipsOf(own), ",")
-              ]
-                .join("\n")).map((row) => row.split("\n"))
-          ].map((cells) => cells.map((cell) => `"${cell}"`).join())
-        )
-      }`
+    encoding: "utf-8-bom",
+    quote: "always",
+    decimal: ",",
+    separator: ",",
+    columns: [column("userCode"), column("userName"), column("hours"), column("tips")]
   },
   "jobs by their names, with the totals in front": {
-    mapping: {
-      ...base,
-      by: ["role"],
-      hours: "seconds",
-      header: false,
-      separator: "\t",
-      preamble: [[{ constant: "SUM" }, column("rows"), column("hours"), column("cost")]],
-      columns: [column("roleName"), column("hours"), column("cost")]
-    },
-    expected: (parts) => {
-      const jobs = [11, 12].flatMap((role) => {
-        const own = parts.filter((part) => part.role === role)
-        const cents = sum(own, ({ seconds, wage }) => Math.floor(seconds * wage / 3600 + 0.5))
-        return own.length === 0 ? [] : [{ role, seconds: sum(own, ({ seconds }) => seconds), cents }]
-      })
-      const [seconds, cents] = jobs.reduce(([a, b], job) => [a + job.seconds, b + job.cents], [0, 0])
-      return records([
-        `SUM\t${jobs.length}\t${seconds}\t${decimal(cents)}`,
-        ...jobs.map((job) => `Job ${job.role}\t${job.seconds}\t${decimal(job.cents)}`)
-      ])
-    }
+    by: ["role"],
+    hours: "seconds",
+    header: false,
+    separator: "\t",
+    preamble: [[{ constant: "SUM" }, column("rows"), column("hours"), column("cost")]],
+    columns: [column("roleName"), column("hours"), column("cost")]
   },
   "a row a day in widths, day and month apart": {
-    mapping: {
-      ...base,
-      by: ["user", "day"],
-      addUp: "row",
-      hours: "minutes",
-      rounding: "down",
-      header: false,
-      separator: "",
-      lineEnd: "\n",
-      columns: [
-        column("userId", { width: 6 }),
-        column("date", { format: "DD", width: 2 }),
-        column("date", { format: "MM", width: 2 }),
-        column("hours", { width: 5, pad: "0" })
-      ]
-    },
-    detail: "day",
-    expected: (parts) =>
-      records(
-        people(parts).flatMap(({ own, user }) =>
-          own.filter(({ seconds }) => seconds >= 60)
-            .map(({ day, seconds }) => `${user}   0${day}03${right(`${Math.floor(seconds / 60)}`, 5, "0")}`)
-        ),
-        "\n"
-      )
+    by: ["user", "day"],
+    addUp: "row",
+    hours: "minutes",
+    rounding: "down",
+    header: false,
+    separator: "",
+    lineEnd: "\n",
+    columns: [
+      column("userId", { width: 6 }),
+      column("date", { format: "DD", width: 2 }),
+      column("date", { format: "MM", width: 2 }),
+      column("hours", { width: 5, pad: "0" })
+    ]
   },
-  "pay codes in widths, amounts without a sign before the fraction": {
-    mapping: fixedCodes,
-    expected: (parts) => records(quantities(parts).map(({ count, kind, user }) => fixedLine(user, kind, count)))
-  },
+  "pay codes in widths, amounts without a sign before the fraction": fixedCodes,
   "each row with the period, and an end without hours": {
-    mapping: {
-      ...base,
-      payCodes: { hours: "100" },
-      separator: ";",
-      header: false,
-      columns: [
-        column("revisionId"),
-        column("periodStart", { format: "D.M.YY" }),
-        column("payDate"),
-        column("userCode"),
-        column("payCode"),
-        column("hours", { digits: 4 })
-      ],
-      trailer: ["-- end --"],
-      formulas: "keep"
-    },
-    expected: (parts) =>
-      records([
-        ...perPerson(parts, (user, own) => {
-          const hours = hundredths(sum(own, ({ seconds }) => seconds))
-          return hours === 0 ? "" : `7.1;2.3.26;2026-03-20;0${user};100;${decimal(hours)}00`
-        }).filter((line) => line !== ""),
-        "-- end --"
-      ])
+    payCodes: { hours: "100" },
+    separator: ";",
+    header: false,
+    columns: [
+      column("revisionId"),
+      column("periodStart", { format: "D.M.YY" }),
+      column("payDate"),
+      column("userCode"),
+      column("payCode"),
+      column("hours", { digits: 4 })
+    ],
+    trailer: ["-- end --"],
+    formulas: "keep"
   },
   "a row a day": {
-    mapping: {
-      ...base,
-      by: ["user", "day"],
-      addUp: "row",
-      columns: [column("userCode"), column("date", { format: "DD.MM.YYYY" }), column("hours"), column("tips")]
-    },
-    detail: "day",
-    expected: (parts) =>
-      records([
-        "userCode,date,hours,tips",
-        ...people(parts).flatMap(({ own, user }) =>
-          own.filter(({ seconds, tips }) => hundredths(seconds) + tips > 0)
-            .map(({ day, seconds, tips }) =>
-              `0${user},0${day}.03.2026,${decimal(hundredths(seconds))},${decimal(tips)}`
-            )
-        )
-      ])
+    by: ["user", "day"],
+    addUp: "row",
+    columns: [column("userCode"), column("date", { format: "DD.MM.YYYY" }), column("hours"), column("tips")]
   },
   "a row a day whose hours add up to the person": {
-    mapping: { ...base, by: ["user", "day"], columns: [column("userName"), column("date"), column("hours")] },
-    detail: "day",
-    expected: (parts) =>
-      records([
-        "userName,date,hours",
-        ...people(parts).flatMap(({ own, user }) => {
-          const cells = cut(own.map(({ seconds }) => seconds), hundredths(sum(own, ({ seconds }) => seconds)))
-          return own.flatMap(({ day }, at) =>
-            cells[at] === 0 ? [] : [`"${nameOf(user)}",2026-03-0${day},${decimal(cells[at] ?? 0)}`]
-          )
-        })
-      ])
+    by: ["user", "day"],
+    columns: [column("userName"), column("date"), column("hours")]
   },
   "jobs of a person that add up to 40.00 hours": {
-    mapping: {
-      ...base,
-      by: ["user", "role"],
-      addUp: "user",
-      columns: [column("userCode"), column("roleId"), ...threeClasses]
-    },
-    expected: (parts) =>
-      records([
-        "userCode,roleId,hoursRegular,hoursOver,hoursDouble",
-        ...people(parts).flatMap(({ own, user }) => {
-          const names = ["regular", "over", "double"] as const
-          const whole = cut(
-            names.map((name) => sum(own, (part) => part[name])),
-            hundredths(sum(own, ({ seconds }) => seconds))
-          )
-          const roles = [11, 12].filter((role) => own.some((part) => part.role === role))
-          const cells = names.map((name, at) =>
-            cut(
-              roles.map((role) => sum(own.filter((part) => part.role === role), (part) => part[name])),
-              whole[at] ?? 0
-            )
-          )
-          return roles.flatMap((role, at) => {
-            const row = cells.map((each) => each[at] ?? 0)
-            return row.every((cell) => cell === 0)
-              ? []
-              : [[`0${user}`, role, ...row.map((cell) => decimal(cell))].join()]
-          })
-        })
-      ])
+    by: ["user", "role"],
+    addUp: "user",
+    columns: [column("userCode"), column("roleId"), ...threeClasses]
   },
-  "hours rounded punch by punch": {
-    mapping: { ...base, hoursOf: "punch", columns: [column("userCode"), column("hours")] },
-    detail: "punch",
-    expected: (parts) =>
-      records([
-        "userCode,hours",
-        ...people(parts).flatMap(({ own, user }) => {
-          const hours = own.reduce((all, { seconds }) => all + hundredths(seconds), 0)
-          return hours === 0 ? [] : [`0${user},${decimal(hours)}`]
-        })
-      ])
-  }
+  "hours rounded punch by punch": { hoursOf: "punch", columns: [column("userCode"), column("hours")] }
 }
 
-/** Hundredths that add up: each cut, and one more for the largest remainders, the first of equal ones. */
-const cut = (seconds: ReadonlyArray<number>, whole: number): ReadonlyArray<number> => {
-  const floors = seconds.map((each) => Math.floor(each / 36))
-  const turn = seconds.map((each, at) => [-(each % 36), at] as const).toSorted(([a, b], [c, d]) => a - c || b - d)
-  const missing = whole - floors.reduce((all, each) => all + each, 0)
-  return floors.map((floor, at) => floor + (turn.slice(0, missing).some(([, each]) => each === at) ? 1 : 0))
-}
+const formOf = (form: Partial<Form>): Form => ({
+  ...base,
+  columns: [],
+  separator: ",",
+  decimal: ".",
+  header: true,
+  preamble: [],
+  trailer: [],
+  encoding: "utf-8",
+  lineEnd: "\r\n",
+  quote: "whenNeeded",
+  ...form
+})
 
-const codeOf = (kind: string) => ({ regular: "REG", over: "OT", double: "DT", tips: "TIPS" })[kind] ?? ""
-const nameOf = (user: number) => `${texts[user]?.last}, ${texts[user]?.first}`
-
-const encoded = (form: Form, state: PayrollFile.PayrollSums, previous?: PayrollFile.PayrollSums) =>
+const encoded = (form: Form, options: Omit<PayrollFile.EncodeOptions, "codes">) =>
   Result.getOrThrow(Result.flatMap(
-    PayrollFile.decodeMapping(form.mapping),
-    (mapping) =>
-      PayrollFile.encode(mapping, {
-        codes,
-        state,
-        previous: Option.fromUndefinedOr(previous),
-        ...form.set && { set: form.set }
-      })
+    PayrollFile.decodeMapping(form),
+    (mapping) => PayrollFile.encode(mapping, { codes, set: textsOfRun(form), ...options })
   ))
 
+/** The file of some work, less that of the work before, is what the second computation has, and each line what it writes. */
+const compared = (form: Form, now: ReadonlyArray<Oracle.Work>, then: ReadonlyArray<Oracle.Work> = []) => {
+  const detail = form.hoursOf === "punch" ? "punch" : form.by.includes("day") ? "day" : undefined
+  const file = encoded(form, {
+    state: stateOf(now, detail),
+    previous: then.length === 0 ? Option.none() : Option.some(stateOf(then, detail))
+  })
+  const [first, last] = [february + 2, february + 8]
+  const shared = { revision: "7.1", first, last, payDate: february + 20, set: textsOfRun(form) }
+  const rows = Files.read(form, shared, file.bytes)
+  const expected = Files.plus(Files.rowsOf(form, told, partsOf(now)), Files.rowsOf(form, told, partsOf(then)), -1)
+  assert.strictEqual(Files.textOf(Files.byTexts(rows)), Files.textOf(expected), JSON.stringify(form))
+  assert.isTrue(Files.isInOrder(rows, expected), file.text)
+  assert.deepStrictEqual(
+    file.remainders.map(({ remainder }) => Duration.toMillis(remainder)),
+    Files.remaindersOf(form, [...partsOf(now), ...partsOf(then).map(Oracle.negated)], rows)
+  )
+  return file
+}
+
 /** Random work of three people at two jobs, times at and around half a hundredth. */
-const randomWork = (random: Prng): ReadonlyArray<Work> =>
-  Array.from({ length: random.between(0, 14) }, () => ({
-    day: random.between(2, 8),
-    user: random.between(501, 503),
-    role: random.between(11, 12),
-    wage: random.pick([1500, 1650]),
-    seconds: random.pick([0, 18, 17, 19, 36, random.between(1, 50_000), 36 * random.between(1, 1300)]),
-    tips: random.chance(0.3) ? random.between(0, 5000) : 0
-  })).toSorted((one, other) => one.day - other.day)
+const randomWork = (random: Prng): ReadonlyArray<Oracle.Work> =>
+  work(
+    Array.from({ length: random.between(0, 14) }, () => ({
+      day: random.between(2, 8),
+      user: random.between(501, 503),
+      role: random.between(11, 12),
+      wage: random.pick([1500, 1650]),
+      seconds: random.pick([0, 18, 17, 19, 36, random.between(1, 50_000), 36 * random.between(1, 1300)]),
+      tips: random.chance(0.3) ? random.between(0, 5000) : 0
+    })).toSorted((one, other) => one.day - other.day)
+  )
 
 describe("A form of a payroll file", () => {
   it.each(Object.entries(forms))("has the bytes of an independent writer: %s", (_, form) => {
-    for (const work of [punches, later]) {
-      const { bytes, text } = encoded(form, stateOf(work, form.detail))
-      const expected = form.expected(partsOf(work))
-      if (typeof expected === "string") assert.strictEqual(text, expected)
-      assert.deepStrictEqual(Buffer.from(bytes), Buffer.from(expected))
-    }
+    for (const each of [punches, later]) assert.isAbove(compared(formOf(form), each).rows, 0)
   })
 
   it("has what a later week differs by, with a sign before its zeros", () => {
-    const { text } = encoded({ mapping: fixedCodes, expected: () => "" }, stateOf(later), stateOf(punches))
-    const of = (work: ReadonlyArray<Work>) => quantities(partsOf(work))
-    const [now, then] = [of(later), of(punches)]
-    const keys = people([]).flatMap(({ user }) => ["regular", "over", "double", "tips"].map((kind) => ({ user, kind })))
-    const countIn = (rows: typeof now, { kind, user }: (typeof keys)[number]) =>
-      rows.find((row) => row.user === user && row.kind === kind)?.count ?? 0
-    const due = keys.map((key) => ({ user: key.user, kind: key.kind, count: countIn(now, key) - countIn(then, key) }))
-
-    assert.strictEqual(
-      text,
-      records(due.filter(({ count }) => count !== 0).map(({ count, kind, user }) => fixedLine(user, kind, count)))
-    )
-    assert.include(text, "OT  -0000")
+    assert.include(compared(formOf(fixedCodes), later, punches).text, "OT  -0000")
   })
 
   it("adds up over corrections by any mapping: what is paid at last is the file of the last sums", () => {
     const random = prng(11)
     let rows = 0
     for (let count = 0; count < 300; count++) {
-      const input = randomMapping(random, { hasOver: true, hasDouble: true })
-      const mapping = Result.getOrThrow(PayrollFile.decodeMapping(input))
-      const states = Array.from({ length: 3 }, () => stateOf(randomWork(random), "punch"))
-      const [first, second, third] = states
+      const form = randomMapping(random, { hasOver: true, hasDouble: true })
+      const works = Array.from({ length: 3 }, () => randomWork(random))
+      const [first, second, third] = works.map((each) => stateOf(each, "punch"))
       if (first === undefined || second === undefined || third === undefined) continue
-      const file = (options: Omit<PayrollFile.EncodeOptions, "codes">) =>
-        Result.getOrThrow(PayrollFile.encode(mapping, { codes, set: textsOfRun(input), ...options }))
-      const last = file({ state: third, previous: Option.none() })
-      const all = file({
+      const last = compared(form, works[2] ?? [])
+      compared(form, works[2] ?? [], works[1])
+      const all = encoded(form, {
         state: first,
         previous: Option.none(),
         also: [{ state: third, previous: Option.some(second) }, { state: second, previous: Option.some(first) }]
       })
-      assert.strictEqual(all.text, last.text, JSON.stringify(input))
-      assert.strictEqual(file({ state: third, previous: Option.some(third) }).rows, 0)
+      assert.strictEqual(all.text, last.text, JSON.stringify(form))
+      assert.strictEqual(encoded(form, { state: third, previous: Option.some(third) }).rows, 0)
       // Only a difference is negative.
-      if (/(?:^|[^\w.])-\d/m.test(last.text)) assert.fail(`a negative cell by ${JSON.stringify(input)}: ${last.text}`)
+      if (/(?:^|[^\w.])-\d/m.test(last.text)) assert.fail(`a negative cell by ${JSON.stringify(form)}: ${last.text}`)
       rows += last.rows
     }
     assert.isAbove(rows, 500)
@@ -984,7 +645,7 @@ describe("A form is refused", () => {
     }
   })
 
-  it("for a sign of XML in a text, if constants make the form, and takes an entity", () => {
+  it("for a sign of XML, JSON or the constants in a text, if constants make the form, and takes an escape", () => {
     const xml = (text: string, mark = "\"", input: object = {}) =>
       failed({
         separator: "",
@@ -1034,9 +695,38 @@ describe("A form is refused", () => {
         ]
       }, { codes: { ...codes, getField: () => text } })
     // Without a width, only the quotes of the constants part it.
-    assert.match(plain("a\"b", {}), /^UnfitCell row 1, column 2, .* it has ", which the constants use as quotes/)
+    for (const text of ["a\"b", "a\\", "SHOP\\nina", "a\tb", "\\\\\""]) {
+      assert.match(
+        plain(text, {}),
+        /^UnfitCell row 1, column 2, .*: it has ["\\\t], and the constants are of JSON/u,
+        text
+      )
+    }
+    assert.include(plain("R\\\\D \\\" it's", {}), "{\"n\":R\\\\D \\\" it's0501}")
     assert.include(plain("a\"b & <c>", { width: 9 }), `{"n":a"b & <c>0501}`)
     assert.include(plain("a\"b & <c>", {}, ""), `{n:a"b & <c>0501}`)
+    // Elsewhere the constant behind a cell ends it: not a date, which has its length, and no blank between words.
+    const parted = (sign: string, ...cells: ReadonlyArray<object>) =>
+      failed({
+        separator: "",
+        header: false,
+        decimal: ",",
+        columns: [...cells, column("userCode")].flatMap((cell) => [cell, { constant: sign }])
+      })
+    for (const sign of [",", "^", ", "]) {
+      const name = parted(sign, column("userName"), column("hours", { width: 6 }))
+      if (sign === "^") assert.include(name, "Lopez, Maria^ 42,51^0501^")
+      else assert.match(
+          name,
+          /UnfitCell row 1, column 1, "Lopez, Maria": it has the constant behind it, ",.*\(user 501\)$/
+        )
+    }
+    assert.match(parted(",", column("hours")), /row 1, column 1, "42,51": it has the constant behind it, ","/)
+    assert.include(
+      parted("/", column("periodEnd", { format: "YYYY/MM/DD" }), column("hours")),
+      "2026/03/08/42,51/0501/"
+    )
+    assert.include(parted(" ", column("userName"), column("hours")), "Lopez, Maria 42,51 0501 ")
     // An apostrophe within a word of the constants is no quote, and signs of another line make no form.
     const who = [column("userCode", { width: 5 }), column("userName")]
     const worded = { columns: [{ constant: "user's name: " }, ...who, { constant: "." }, column("hours")] }
@@ -1060,7 +750,7 @@ describe("A form is refused", () => {
   it("for a character that the encoding lacks, and takes one in two parts as one", () => {
     const name = (text: string) => ({ codes: { ...codes, getName: () => text } })
     const input = { ...named(column("userCode"), column("userName", { width: 8 })), encoding: "windows-1252" }
-    assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł"/)
+    assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł" \(user 501\)/)
     assert.match(failed(input, name("a\u0081")), /windows-1252 has no/)
     assert.include(failed(input, name("Mu\u0308ller")), "0501,Müller  ,")
     assert.include(failed(input, name("€ Šimek")), "0501,€ Šimek ,")

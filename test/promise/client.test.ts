@@ -1,6 +1,6 @@
 /** The client without Effect, against the fake service behind a socket. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
+import { DateTime, Duration, Effect, Fiber, Layer, Option, Record, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Readable } from "node:stream"
 import { loopback } from "../../docs/examples/loopback.ts"
@@ -13,12 +13,14 @@ import {
   type TimePunch as Punch,
   TimePunches
 } from "../../src/index.ts"
+import { Labor, WorkedTime } from "../../src/payroll/index.ts"
 import * as Client from "../../src/promise/index.ts"
 import { type ClientOptions, makeClient, type TimePunch } from "../../src/promise/index.ts"
 import { plainPunch } from "../../src/promise/plain.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { otherCompany } from "../../src/testing/service/options.ts"
 import { punch as domainPunch, punchBreak } from "../../src/testing/TestClient.ts"
+import { Sample } from "../support/arbitraryPunch.ts"
 
 const punches = generatePunches({ seed: 5, count: 1234, companyId: defaultCompany.id })
 const ids = punches.filter(({ deleted }) => deleted !== true).map(({ id }) => Number(id)).toSorted((a, b) => a - b)
@@ -490,5 +492,38 @@ describe("plain values", () => {
     assert.strictEqual(keys("id"), back("id"))
     assert.strictEqual(filters("userId"), filtersBack("userId"))
     assert.strictEqual(fields("asOf"), fieldsBack("asOf"))
+  })
+})
+
+describe("measure, cost", () => {
+  it.prop("give what the payroll entry gives, also for a punch that went through JSON", [Sample], ([{ punch }]) => {
+    const asOf = new Date("2026-03-02T08:00:05Z")
+    const reading = { asOf: DateTime.makeUnsafe(asOf) }
+    const { anomalies, durations, open } = WorkedTime.measure(punch, reading)
+    const times = Option.getOrUndefined(
+      Option.map(durations, (found) => Record.map({ ...found }, (each) => Duration.toMillis(each)))
+    )
+    const cents = Option.getOrUndefined(Labor.cost(punch, { rounding: "halfUp", ...reading }))
+    for (const plain of [plainPunch(punch), JSON.parse(JSON.stringify(plainPunch(punch)))]) {
+      assert.deepStrictEqual(Client.measure(plain, { asOf }), { times, open, anomalies })
+      assert.strictEqual(Client.cost(plain, { rounding: "halfUp", asOf }), cents)
+    }
+  }, { arbitrary: { runs: 300 } })
+
+  it("subtract no overlapping break twice, know no time of an open punch, and refuse a rounding by its class", () => {
+    const at = (time: string) => `2026-03-02T${time}:00Z`
+    const breaks = [
+      punchBreak({ in: at("12:00"), out: at("12:40") }),
+      punchBreak({ in: at("12:30"), out: at("13:00") })
+    ]
+    const closed = domainPunch({ clockedIn: at("09:00"), clockedOut: at("17:00"), breaks, hourlyWage: 1500 })
+    const { anomalies, times } = Client.measure(plainPunch(closed))
+    const open = plainPunch(domainPunch({ clockedOut: null }))
+
+    assert.deepStrictEqual([times?.net, times?.unpaidBreaks, anomalies], [7 * 3_600_000, 3_600_000, ["BreaksOverlap"]])
+    assert.strictEqual(Client.cost(plainPunch(closed), { rounding: "down" }), 10_500)
+    assert.deepStrictEqual([Client.measure(open).times, Client.cost(open, { rounding: "up" })], [undefined, undefined])
+    // @ts-expect-error -- Without types, a word in another case.
+    assert.throws(() => Client.cost(open, { rounding: "HalfUp" }), Client.InvalidRequest, "rounding")
   })
 })

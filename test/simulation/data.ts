@@ -9,7 +9,6 @@ import {
   type PunchCriteria,
   type PunchFilter,
   RoleId,
-  type TimePunch,
   UserId
 } from "../../src/index.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
@@ -59,7 +58,8 @@ export const drawPunches = (random: Prng, most: number): ReadonlyArray<StoredPun
 const near = (random: Prng, text: string): DateTime.Utc =>
   DateTime.makeUnsafe(DateTime.makeUnsafe(text).epochMilliseconds + random.between(-1, 1))
 
-const sortable: readonly [readonly [keyof TimePunch, string], ...ReadonlyArray<readonly [keyof TimePunch, string]>] = [
+type Sortable = readonly [NonNullable<PunchCriteria["sortBy"]>[number][0], string]
+const sortable: readonly [Sortable, ...ReadonlyArray<Sortable>] = [
   ["id", "id"],
   ["clockedIn", "clocked_in"],
   ["clockedOut", "clocked_out"],

@@ -22,17 +22,11 @@ const client = (http: Layer.Layer<HttpClient.HttpClient>) =>
     )
   )).pipe(Layer.provideMerge(service))
 
-/** Milliseconds until this number of requests is in flight. */
+/** Waits until this number of requests is in flight: less than the limit of an attempt, which would end one too. */
 const until = Effect.fnUntraced(function*(open: number) {
   const { inFlight } = yield* FakeService
-  const began = performance.now()
   yield* Effect.repeat(inFlight, { until: (count) => count === open, schedule: Schedule.spaced("1 millis") })
-  return performance.now() - began
-}, Effect.timeout("10 seconds"))
-
-/** The median of some measurements: load on the machine may distort a single one. */
-const median = (values: ReadonlyArray<number>) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Infinity
+}, Effect.timeout("20 seconds"))
 
 const inject = (...args: Parameters<FakeService["Service"]["inject"]>) =>
   FakeService.use(({ inject }) => inject(...args))
@@ -40,7 +34,7 @@ const inject = (...args: Parameters<FakeService["Service"]["inject"]>) =>
 const list = (options: { readonly pageSize?: number; readonly prefetchPages?: number } = {}) =>
   TimePunches.list(company, {}, { pageSize: 10, ...options })
 
-/** Ways to stop a consumer while a page is in flight. Each returns the milliseconds until the service notices. */
+/** Ways to stop a consumer while a page is in flight. Each ends when the service has noticed. */
 const stops = [
   [
     "is interrupted before the headers arrive",
@@ -49,7 +43,7 @@ const stops = [
       const fiber = yield* Effect.forkChild(Stream.runDrain(list()))
       yield* until(1)
       yield* Effect.forkChild(Fiber.interrupt(fiber))
-      return yield* until(0)
+      yield* until(0)
     })
   ],
   [
@@ -60,7 +54,7 @@ const stops = [
       yield* until(1)
       yield* Effect.sleep("20 millis")
       yield* Effect.forkChild(Fiber.interrupt(fiber))
-      return yield* until(0)
+      yield* until(0)
     })
   ],
   [
@@ -68,7 +62,7 @@ const stops = [
     Effect.gen(function*() {
       yield* inject(Fault.stallBody(0.5))
       assert.isTrue(Option.isNone(yield* Effect.timeoutOption(Stream.runDrain(list()), "60 millis")))
-      return yield* until(0)
+      yield* until(0)
     })
   ],
   [
@@ -81,20 +75,13 @@ const stops = [
         Stream.take(10),
         Stream.runForEach(({ id }) => id === last ? until(1) : Effect.void)
       )
-      return yield* until(0)
+      yield* until(0)
     })
   ]
 ] as const
 
 describe.each(transports)("A consumer of TimePunches.list over %s", (_name, http) => {
-  it.live.each(stops)("closes the request within 100 ms when it %s", ([_, stop]) =>
-    Effect.gen(function*() {
-      const { clearFaults, requests } = yield* FakeService
-      const times = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.tap(stop, clearFaults))
-
-      assert.isAtLeast((yield* requests).length, 5)
-      assert.isBelow(median(times), 100)
-    }).pipe(Effect.provide(client(http))), 30_000)
+  it.live.each(stops)("closes the request when it %s", ([_, stop]) => Effect.provide(stop, client(http)))
 })
 
 /** Runs 500 streams at once with some refused pages, and returns the largest number of connections. */
@@ -123,8 +110,7 @@ describe("500 streams at once", () => {
     ([_, http]) =>
       Effect.gen(function*() {
         assert.isAtMost(yield* crowd(Fault.status(503)), configured)
-      }).pipe(Effect.provide(client(http))),
-    30_000
+      }).pipe(Effect.provide(client(http)))
   )
 
   it.live.each(bounded)(
@@ -135,7 +121,6 @@ describe("500 streams at once", () => {
 
         // The service notices a closed connection a moment after the client has replaced it.
         assert.isAtMost(yield* crowd(Fault.status(503, { body: sorry })), configured * 2)
-      }).pipe(Effect.provide(client(http))),
-    30_000
+      }).pipe(Effect.provide(client(http)))
   )
 })

@@ -69,5 +69,5 @@ export const assertVolume = ({ plans, requests, rows, runs }: Figures): void => 
   if (isReplay) return
   assert.isAbove(runs, plans * 2)
   assert.isAbove(requests, runs * 2)
-  assert.isAbove(rows, plans * 8)
+  assert.isAbove(rows, plans * 4)
 }

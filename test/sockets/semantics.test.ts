@@ -88,22 +88,16 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
     ] as const
   )("[R2] frees the connection of a page that is abandoned %s", ([_when, answer]) =>
     Effect.gen(function*() {
-      const delays: Array<number> = []
-      for (let round = 0; round < 5; round++) {
-        const server = yield* firstThen(answer)
-        const fiber = yield* Effect.forkChild(listingOutcome().pipe(Effect.provide(client(server.url, http))))
-        yield* eventually(() => assert.strictEqual(server.requests.length, 2))
-        yield* Effect.sleep("20 millis")
-        const connection = server.connections[(server.requests[1]?.connection ?? 0) - 1]
-        assert.isDefined(connection)
-        assert.isUndefined(connection?.closedAt)
-        const stopped = performance.now()
-        yield* Fiber.interrupt(fiber)
-        yield* eventually(() => assert.isDefined(connection?.closedAt))
-        delays.push((connection?.closedAt ?? Infinity) - stopped)
-      }
-
-      assert.isBelow(Math.min(...delays), 100, "none of five connections was freed in time")
+      const server = yield* firstThen(answer)
+      const fiber = yield* Effect.forkChild(listingOutcome().pipe(Effect.provide(client(server.url, http))))
+      yield* eventually(() => assert.strictEqual(server.requests.length, 2))
+      yield* Effect.sleep("20 millis")
+      const connection = server.connections[(server.requests[1]?.connection ?? 0) - 1]
+      assert.isDefined(connection)
+      assert.isUndefined(connection?.closedAt)
+      yield* Fiber.interrupt(fiber)
+      // Long before the limit of an attempt would end it.
+      yield* eventually(() => assert.isDefined(connection?.closedAt))
     }))
 
   it.live("[A22] frees the connection of a token request when its last waiter is interrupted", () =>

@@ -98,18 +98,22 @@ describe("a COMMIT whose answer is lost", () => {
 })
 
 describe("SQLite that another connection has locked", () => {
-  const holdFor = (filename: string, time: Duration.Input) =>
+  /** Ends once another connection has locked the file for so long. */
+  const holding = (filename: string, time: Duration.Input) =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql.withTransaction(Effect.sleep(time))
-    }).pipe(Effect.provide(NodeSqlite.layer({ filename })))
+      const isHeld = yield* Deferred.make<void>()
+      const holder = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.withTransaction(Effect.andThen(Deferred.succeed(isHeld, undefined), Effect.sleep(time))))
+      const fiber = yield* Effect.forkScoped(Effect.provide(holder, NodeSqlite.layer({ filename })))
+      yield* Deferred.await(isHeld)
+      return fiber
+    })
 
   it.live("is waited for", () =>
     Effect.scoped(Effect.gen(function*() {
       const filename = join(yield* temporaryFolder, "punches.db")
       const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
-      const holder = yield* Effect.forkChild(holdFor(filename, "400 millis"))
-      yield* Effect.sleep("100 millis")
+      const holder = yield* holding(filename, "300 millis")
 
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
 
@@ -126,8 +130,7 @@ describe("SQLite that another connection has locked", () => {
     Effect.scoped(Effect.gen(function*() {
       const filename = join(yield* temporaryFolder, "punches.db")
       const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
-      const holder = yield* Effect.forkChild(holdFor(filename, "30 seconds"))
-      yield* Effect.sleep("100 millis")
+      const holder = yield* holding(filename, "5 minutes")
 
       const [took, error] = yield* Effect.timed(
         Effect.flip(store.commit(batchOf(1, { punches: rows(3) }), Option.none()))

@@ -1,12 +1,22 @@
 /** Plays a story by the command, over a copy of the fake service in a file: it reads what is printed, and nothing of `src/close`. */
-import { assert } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import { FakeService } from "../../src/testing/index.ts"
 import { punch } from "../cli/payroll/checkSupport.ts"
-import { linesOf } from "../cli/support.ts"
-import { type Due, type Listed, mappings, type Options, type Player, Refused, type Row, type Shift } from "./story.ts"
+import { cli, companyOnly, environment, inFolder, linesOf } from "../cli/support.ts"
+import {
+  type Due,
+  type Listed,
+  mappings,
+  type Options,
+  play,
+  type Player,
+  Refused,
+  type Row,
+  type Shift
+} from "./story.ts"
 
 /** How a call ended. */
 export interface Called {
@@ -303,5 +313,22 @@ export const commandPlayer = (
           ({ stdout }) =>
             linesOf(stdout)
         )
+    }
+  })
+
+/** Each story in this process, over a copy of its own. */
+export const itPlaysByCommand = (title: string, stories: ReadonlyMap<string, string>) =>
+  describe(`${title} by the command`, () => {
+    for (const [title, story] of stories) {
+      it.live(title, () =>
+        inFolder([], (folder) =>
+          Effect.gen(function*() {
+            // Only a sync has a credential.
+            const player = yield* commandPlayer(
+              folder,
+              (...args) => cli(args, { env: args[0] === "sync" ? environment : companyOnly })
+            )
+            assert.strictEqual(yield* play(story, player), story)
+          })))
     }
   })

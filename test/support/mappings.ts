@@ -56,6 +56,7 @@ export interface Form {
   readonly trailer: ReadonlyArray<Line>
   readonly encoding: "utf-8" | "utf-8-bom" | "windows-1252"
   readonly lineEnd: "\r\n" | "\n" | "\r"
+  readonly formulas?: "keep"
   readonly quote: "whenNeeded" | "always" | "texts" | "never"
 }
 

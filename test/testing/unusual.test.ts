@@ -129,29 +129,36 @@ describe("a clock that the service shows", () => {
 })
 
 describe("a service of ten thousand companies", () => {
-  const companies = Array.from({ length: 10_000 }, (_, index) => ({
+  const last = { id: 14_999, guid: "00000000-0000-4000-8000-000000009998", accessToken: "token-9998" }
+  const others = Array.from({ length: 9998 }, (_, index) => ({
     id: 5001 + index,
     guid: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
     accessToken: `token-${index}`
   }))
-
-  it.effect("lists one of them as fast as if it were alone, and keeps its listings while others are edited", () =>
+  /** How long listings of the last one take, while others are edited, if all are there. */
+  const listing = (companies: typeof others) =>
     Effect.gen(function*() {
       const service = yield* FakeService
       const url = `https://api.test${pagePath.replace(`${defaultCompany.id}`, "14999")}`
       const request = { method: "GET", url, headers: bearer("token-9998"), body: "" }
       const before = performance.now()
-      for (let round = 0; round < 2000; round++) {
+      for (let round = 0; round < 500; round++) {
         yield* service.edit([1 + round % 9], { notes: `${round}` })
         assert.strictEqual((yield* service.respond(request)).status, 200)
       }
-
-      assert.isBelow(performance.now() - before, 4000)
+      return performance.now() - before
     }).pipe(Effect.provide(FakeService.layer({
-      companies,
+      companies: [...companies, last],
       punches: [
         ...punches.map(({ id }) => servicePunch({ id, company_id: 5001 })),
         ...Array.from({ length: 20_000 }, (_, index) => servicePunch({ id: 100 + index, company_id: 14_999 }))
       ]
-    }))))
+    })))
+
+  it.effect("lists one of them as fast as if it were alone, and keeps its listings while others are edited", () =>
+    Effect.gen(function*() {
+      const alone = yield* listing(others.slice(0, 1))
+
+      assert.isBelow((yield* listing(others)) / alone, 10)
+    }))
 })

@@ -26,7 +26,7 @@ import { companyFlags, companyWords } from "../flags/connection.ts"
 import { formatFlag } from "../flags/form.ts"
 import { fileFlag, intervalForm, readInstant, readInterval, text, words } from "../flags/values.ts"
 import { counted, formatTime } from "../print/format.ts"
-import { printWarning, startReport } from "../print/messages.ts"
+import { printHint, printWarning, startReport } from "../print/messages.ts"
 import { outputWidth, printText, StdoutFile } from "../print/output.ts"
 import { wrap } from "../print/table.ts"
 import { makeVerb } from "../verb.ts"
@@ -138,7 +138,14 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
       : DateTime.isDateTime(given)
       ? yield* PunchCopy.feedPosition(company, { since: given, follow })
       : given)
-    if (after === undefined) yield* warnOfState(input)
+    // An answer without lines would say that nothing was edited.
+    if (after === undefined && !selectsState(input)) {
+      yield* printWarning(
+        `the run begins with the state of the copy, whose events are all present: ${
+          selectionWords(input).join(" ")
+        } selects none of them; --since TIME begins with what changed`
+      )
+    }
     const stdoutFile = yield* StdoutFile
     if (state !== undefined) {
       const file = yield* stdoutFile
@@ -169,6 +176,9 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
       Effect.ensuring(clear),
       Effect.onInterrupt(() => printWarning("interrupted", ...resumeHint(input, last)))
     )
+    if (printed === 0 && state === undefined && (after !== undefined || selectsState(input))) {
+      yield* printHint("no event matches")
+    }
   }).pipe(
     Effect.catchTag("HistoryUnavailable", (error) => Effect.fail(describe(error, input))),
     Effect.provide(layer)
@@ -183,17 +193,9 @@ const selectionWords = ({ changed, kind }: FeedInput): ReadonlyArray<string> => 
   ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
 ]
 
-/** Without a line about it, an answer without lines would say that nothing was edited. */
-const warnOfState = (input: FeedInput) => {
-  const { changed, kind } = input
-  const hasState = Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
-  return hasState ? Effect.void : printWarning(
-    `the run begins with the state of the copy, whose events are all present: ${
-      selectionWords(input).join(" ")
-    } selects none of them; ` +
-      "--since TIME begins with what changed"
-  )
-}
+/** Whether the flags select the events of a state, which are all present. */
+const selectsState = ({ changed, kind }: FeedInput): boolean =>
+  Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
 
 const isAsked = (event: FeedEvent, { changed, kind }: FeedInput): boolean =>
   Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.some((each) => each === event.kind) }) &&
@@ -261,7 +263,7 @@ const resumeHint = (input: FeedInput, last: FeedPosition | undefined): ReadonlyA
 const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput) => {
   const flag = Option.isSome(since) ? "--since" : "--after"
   const again = Option.match(state, {
-    onNone: () => `Run it without ${flag}: it begins with the state of the copy.`,
+    onNone: () => `${Option.isSome(since) ? "Give a later time. " : ""}Without ${flag} it begins with the state of the copy.`,
     onSome: (file) =>
       Option.isSome(after) || Option.isSome(since)
         ? `Remove ${printable(file)}, and run without ${flag}: the run begins with the state of the copy.`

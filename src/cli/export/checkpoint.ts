@@ -34,6 +34,7 @@ import {
   removeMine,
   replaceWhole,
   resolveTarget,
+  syncFolder,
   takeMine
 } from "../flags/output.ts"
 import { readInstant } from "../flags/values.ts"
@@ -213,6 +214,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
         yield* assertOwner
         yield* assertStill(partFile, opened)
         yield* naming(output)(fs.rename(partFile, target))
+        yield* syncFolder(target, output)
         // A run that took over meanwhile may have written to these rows, and needs its note.
         yield* assertOwner
       }

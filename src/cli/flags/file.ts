@@ -37,6 +37,15 @@ export const readBounded = Effect.fnUntraced(function*(
   )
 })
 
+/** The text of a file that the run only reads. Fails if it is not in UTF-8: other characters would stand in place of its own. */
+export const readText = (file: string, most?: number) =>
+  Effect.flatMap(readInput(file, most), (bytes) => {
+    const text = new TextDecoder().decode(bytes)
+    return text.includes("\uFFFD")
+      ? usage(`${printable(file)} is not UTF-8`, "Save it as UTF-8.")
+      : Effect.succeed(text)
+  })
+
 /** A step on a file, whose errors are failures of the command. */
 export const ofFile = <A>(
   file: string,

@@ -10,21 +10,19 @@ import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { type BusinessDate, DepartmentId, LocationId, RoleId, type TimePunchId, UserId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
-import { approvalStatuses, punchFlags, timePunchNames } from "../../internal/wire/names.ts"
+import { approvalStatuses, isSortField, punchFlags } from "../../internal/wire/names.ts"
 import type { Interval } from "../../payroll/DayRule.ts"
 import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { choice, date, id, instant, text, words } from "./values.ts"
 
-type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
-
-const isField = (name: string): name is keyof TimePunch => Object.hasOwn(timePunchNames, name)
+type SortKey = NonNullable<PunchCriteria["sortBy"]>[number]
 
 const readSortKey = (text: string): Option.Option<SortKey> => {
   const [name = "", direction = "asc", ...more] = text.split(".")
   const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const known = /^[a-z_]+$/.test(name) && isField(field)
+  const known = /^[a-z_]+$/.test(name) && isSortField(field)
   return more.length === 0 && known && (direction === "asc" || direction === "desc")
     ? Option.some<SortKey>([field, direction])
     : Option.none()
@@ -65,7 +63,7 @@ const flagsByKey = {
       Option.map((word) => word === "true")
     ),
   deleted: (name) => choice(name, ["exclude", "only", "include"], "Which of the deleted punches (default: exclude)"),
-  modifiedSince: (name) => instant(name, "Punches modified after this instant"),
+  modifiedSince: (name) => instant(name, "Punches modified after this instant; deleted ones go with --deleted include"),
   clockedIn: ends("Clocked in", "a local date with --from and --to"),
   clockedOut: ends("Clocked out"),
   businessDate: (name) => ({

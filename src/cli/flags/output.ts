@@ -26,7 +26,7 @@ import {
   withOwn
 } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { CommandFailure, describeFileError, failure, Findings, usage } from "../failure.ts"
+import { CommandFailure, describeFileError, errorCode, failure, Findings, usage } from "../failure.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { printWarning } from "../print/messages.ts"
 import { asOutput, naming, ofFile } from "./file.ts"
@@ -128,6 +128,7 @@ export const intoOutput = <A, E, R>(
       )
       if (!force)
         yield* assertStill(target, opened)
+      yield* syncFolder(target, file)
       return yield* exit
     }, Effect.scoped)
   })
@@ -264,6 +265,25 @@ const exchanged = (file: string) =>
     )
   )
 
+/** What a disk fails with. Other codes are of systems that sync no folder, and of a folder that this user may not list. */
+const diskErrors = ["EIO", "ENOSPC", "EDQUOT"]
+
+/** Waits until the name that a file was given is on disk too. Where that fails the file is there, whole: it is a warning. */
+export const syncFolder = Effect.fnUntraced(function*(file: string, named = file) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.open(path.dirname(file)).pipe(
+    Effect.flatMap(({ sync }) => sync),
+    Effect.scoped,
+    naming(named),
+    Effect.catchIf(
+      ({ reason }) => Option.exists(errorCode(reason.cause), (code) => diskErrors.includes(code)),
+      (error) => printWarning(`a power cut may undo what was written: ${describeFileError(error).message}`),
+      () => Effect.void
+    )
+  )
+})
+
 /**
  * Replaces a file as a whole, once the text is on disk beside it, and returns what the new file is. A full disk leaves the file
  * that was there, and so does a failure of `guard`, which runs right before the step. Errors name `named`.
@@ -285,6 +305,7 @@ export const replaceWhole = Effect.fnUntraced(function*<E = never>(
     Effect.tap((info) => assertStill(scratch, openedOf(info), named)),
     Effect.tap(guard),
     Effect.tap(naming(named)(fs.rename(scratch, file))),
+    Effect.tap(syncFolder(file, named)),
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
   )
 })

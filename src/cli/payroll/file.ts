@@ -23,7 +23,7 @@ import { layerCopy } from "../database/copy.ts"
 import { personOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { parseJson, readInput } from "../flags/file.ts"
+import { parseJson, readText } from "../flags/file.ts"
 import { firstGiven } from "../flags/filter.ts"
 import { refuseForeign, unlikeText } from "../flags/form.ts"
 import { namesFlag, readCodes, readNames } from "../flags/names.ts"
@@ -111,9 +111,7 @@ const printExample = Effect.fnUntraced(function*(name: string, input: FileInput)
       input.revisions[0]?.name
   if (other !== undefined) return yield* usage(`--example prints a mapping alone: ${other} is for a file`)
   const folder = dirname(createRequire(import.meta.url).resolve("effect-time-punches/package.json"))
-  yield* printText(
-    new TextDecoder().decode(yield* readInput(join(folder, "docs/examples/payroll-files", `${name}.json`)))
-  )
+  yield* printText(yield* readText(join(folder, "docs/examples/payroll-files", `${name}.json`)))
 })
 
 const unnoted = { note: Effect.void }
@@ -238,7 +236,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput) {
     return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
   }
   const codes = yield* orDefault(input.codes, "codes")
-  const text = new TextDecoder().decode(yield* readInput(mappingFile))
+  const text = yield* readText(mappingFile)
   const json = yield* Effect.fromResult(
     Result.mapError(
       parseJson(text),

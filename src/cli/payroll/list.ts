@@ -1,6 +1,8 @@
 /** `time-punches payroll list`: the closes of a company with all their revisions. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Close from "../../close/Close.ts"
+import { requireCopy } from "../database/copy.ts"
 import { intoOutput } from "../flags/output.ts"
 import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
@@ -11,12 +13,13 @@ export const verb = makeVerb(
   "list",
   readFlags,
   Effect.fnUntraced(function*(input) {
-    const { company, json, layer } = yield* openRecord(input, "list")
+    const { address, company, json, layer } = yield* openRecord(input, "list")
+    const closes = yield* Effect.provide(Close.totals(company), layer)
+    // A mistyped company would look like one without a close.
+    if (closes.length === 0) yield* Effect.provide(requireCopy(company, address, Option.none()), layer)
     if (json) yield* printRowsAsJson(rowsOf(yield* Effect.provide(Close.list(company), layer), totalOf))
-    else {
-      const rows = rowsOf(yield* Effect.provide(Close.totals(company), layer), ({ totals }) => totals)
-      yield* rows.length === 0 ? printError("no period was closed yet") : printRows(rows)
-    }
+    else if (closes.length === 0) yield* printError("no period was closed yet")
+    else yield* printRows(rowsOf(closes, ({ totals }) => totals))
     yield* Effect.provide(warnOfHoles(company), layer)
   }, intoOutput),
   {

@@ -7,6 +7,10 @@ import { breakFields, namesOf, punchFields } from "./schema.ts"
 /** Wire names of the fields of `TimePunch`. */
 export const timePunchNames = namesOf(punchFields)
 
+/** Whether punches can be sorted by what has this name: by any field but the list of breaks. */
+export const isSortField = (name: string): name is Exclude<keyof typeof timePunchNames, "breaks"> =>
+  name !== "breaks" && Object.hasOwn(timePunchNames, name)
+
 /** Wire names of the fields of `Break`. */
 export const breakNames = namesOf(breakFields)
 

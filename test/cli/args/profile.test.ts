@@ -614,11 +614,14 @@ describe("a command that a message advises", () => {
         assert.strictEqual(loaded.code, 0, loaded.stderr)
         yield* TestClock.adjust("1 hour")
         const stderr: Array<string> = []
-        const following = yield* Effect.forkChild(
-          cli(["copy", "feed", "--follow=1s", "--variables", variables], { env: {}, stderr })
-        )
-        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 500)))
-        yield* Fiber.interrupt(following)
+        // It prints nothing when it has begun to follow.
+        for (let wait = 250; stderr.length === 0 && wait < 20_000; wait *= 2) {
+          const following = yield* Effect.forkChild(
+            cli(["copy", "feed", "--follow=1s", "--variables", variables], { env: {}, stderr })
+          )
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, wait)))
+          yield* Fiber.interrupt(following)
+        }
         const period = ["--from", "2026-01-01", "--to", "2026-01-07", "--zone", "UTC"]
         const old = yield* given("summary", ...period, "--database", file, "--max-age", "30m")
         const closed = yield* given("payroll", "close", ...period, "--accept", "empty", "--database", file)

@@ -98,7 +98,7 @@ describe("time-punches copy feed", () => {
         [2, ""],
         [2, ""]
       ])
-      assert.include(before.stderr, "Run it without --since")
+      assert.include(before.stderr, "Give a later time. Without --since it begins")
       assert.include(both.stderr, "--since goes without --after")
       assert.deepStrictEqual([later.code, later.stdout], [2, ""])
       assert.include(later.stderr, "--since 2999-01-01T00:00:00.000Z is in the future: nothing can have changed")
@@ -107,7 +107,7 @@ describe("time-punches copy feed", () => {
       assert.include(JSON.parse(read(state)).position, `/${one}`)
     })))
 
-  it.effect("says in one line that a state has no event of these kinds or fields", () =>
+  it.effect("says in one line that no event is of these kinds or fields", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
       for (
@@ -117,8 +117,12 @@ describe("time-punches copy feed", () => {
         assert.deepStrictEqual([code, stdout, linesOf(stderr).length], [0, "", 1])
         assert.include(stderr, `all present: ${flags.join(" ")} selects none of them; --since TIME begins with`)
       }
-      for (const flags of [[], ["--kind", "present,edited"], ["--kind", "edited", "--after", "now"]]) {
+      for (const flags of [[], ["--kind", "present,edited"]]) {
         assert.strictEqual((yield* feed(file, ...flags)).stderr, "")
+      }
+      for (const flags of [[], ["--kind", "present"], ["--kind", "added", "--changed", "notes"]]) {
+        const { code, stderr } = yield* feed(file, "--after", "now", ...flags)
+        assert.deepStrictEqual([code, stderr], [0, "no event matches\n"])
       }
     })))
 

@@ -193,8 +193,7 @@ describe("a flag that is misspelt", () => {
           assert.include(said.split(" or "), `--${flag}`, stderr)
         }
         assert.deepStrictEqual(yield* queries, [])
-      }).pipe(Effect.scoped, Effect.provide(FakeService.layer())),
-    30_000
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer()))
   )
 
   it.effect.each<readonly [string, string]>([

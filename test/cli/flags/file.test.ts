@@ -63,7 +63,7 @@ const opensPipe = (pid: number | undefined, most = 50): Effect.Effect<void> =>
       : Effect.andThen(Effect.sleep("100 millis"), opensPipe(pid, most - 1))
   )
 
-const timeout = 30_000
+const timeout = 60_000
 
 describe("a file that a call names", () => {
   it.live.each([
@@ -104,7 +104,7 @@ describe("a file that a call names", () => {
         const { status, stderr } = ChildProcess.spawnSync(
           "bash",
           ["-c", `"$@" < <(exec cat /dev/zero)`, "bash", process.execPath, bundle, ...args.split(" ")],
-          { cwd: yield* temporaryFolder, env: environmentOf(url), encoding: "utf8", timeout: 20_000 }
+          { cwd: yield* temporaryFolder, env: environmentOf(url), encoding: "utf8", timeout: 60_000 }
         )
 
         assert.strictEqual(status, 2, stderr)
@@ -186,7 +186,7 @@ describe("no input is the output", () => {
       const { status, stderr } = ChildProcess.spawnSync(
         "bash",
         ["-c", `"$@" < names.csv`, "bash", process.execPath, bundle, ...args],
-        { cwd: folder, env: { ...environmentOf(url), XDG_CONFIG_HOME: folder }, encoding: "utf8", timeout: 20_000 }
+        { cwd: folder, env: { ...environmentOf(url), XDG_CONFIG_HOME: folder }, encoding: "utf8", timeout: 60_000 }
       )
 
       assert.strictEqual(status, 2, stderr)

@@ -117,6 +117,7 @@ describe("the filter flags", () => {
     "--sort-by=clocked_in.down",
     "--sort-by=clocked_in.desc.asc",
     "--sort-by=to_string.asc",
+    "--sort-by=breaks.asc",
     "--sort-by="
   ])("refuse %s", (flag) =>
     Effect.gen(function*() {

@@ -89,7 +89,7 @@ describe("--output in a folder that others may write", () => {
         )
         assert.strictEqual(code, 8, stderr)
       }).pipe(Effect.scoped, Effect.provide(served))
-    }, 30_000)
+    })
 
     it.live(
       `of ${verb} --force shows its rows to no other user, if the file cannot have the group of the old one`,
@@ -109,8 +109,7 @@ describe("--output in a folder that others may write", () => {
           assert.strictEqual(code, 0, stderr)
           assert.strictEqual((Fs.statSync(output).mode & 0o777).toString(8), "604")
         }).pipe(Effect.scoped, Effect.provide(served))
-      },
-      30_000
+      }
     )
 
     it.live(

@@ -262,7 +262,7 @@ describe("--output of", () => {
         const run = yield* Effect.forkChild(
           cli(["list", "--page-size", "1", "--output", `${folder}/out/list.csv`], { stderr })
         )
-        yield* Effect.sleep("200 millis")
+        while ((yield* queries).length < 2) yield* Effect.sleep("5 millis")
         const meanwhile = filesOf(folder)
         yield* Fiber.interrupt(run)
 

@@ -141,8 +141,7 @@ describe("time-punches mcp", () => {
 
         assert.deepStrictEqual(codes(answers), expected)
         assert.notMatch(JSON.stringify(answers), /hello|xx|\[\[/)
-      })),
-    30_000
+      }))
   )
 
   it.live(
@@ -155,7 +154,6 @@ describe("time-punches mcp", () => {
         assert.deepStrictEqual(codes(answers), [[null, -32_600], [9, undefined], [2, undefined]])
         const again = yield* said(ping + ping.replace("9", "8") + call("last", "ping"), "last")
         assert.deepStrictEqual(codes(again), [[9, undefined], [8, undefined], ["last", undefined]])
-      })),
-    30_000
+      }))
   )
 })

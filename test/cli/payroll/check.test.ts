@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/print/messages.ts"
 import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
 import { cli, inFolder, linesOf, queries } from "../support.ts"
-import { issuesIn, punch, rest, writeZones } from "./checkSupport.ts"
+import { issuesIn, punch, writeZones } from "./checkSupport.ts"
 
 const days = ["02", "03", "04", "05", "06", "07", "08"]
 
@@ -27,100 +27,29 @@ const thursday = "2026-03-05T14:00:00Z"
 const alone = (id: number, clockedIn: string, hours: number | null, given: Partial<StoredPunch> = {}) =>
   punch(id, clockedIn, hours, { user_id: 100 + id, ...given })
 
-const withBreaks = (id: number, ...breaks: ReadonlyArray<readonly [begin: string, end: string | null]>) =>
-  alone(id, thursday, 8, {
-    breaks: breaks.map(([begin, end]) => rest(`2026-03-05T${begin}:00Z`, end === null ? null : `2026-03-05T${end}:00Z`))
-  })
-
-const of = (user_id: number, location_id = 301) => ({ user_id, location_id })
-
 const unapproved = { approved: false }
 
-const auto = { auto_clocked_out: true }
-
-/** The wage of every other punch, in cents. */
-const usual = punch(0, thursday, 8).hourly_wage
-
-/** Problems of the week of 2 March, each with the kinds that a check must find. In New York its clocks change. */
-const planted: ReadonlyArray<readonly [StoredPunch, ...ReadonlyArray<string>]> = [
-  [alone(1, thursday, null), "open"],
-  [alone(2, thursday, 8, unapproved), "unapproved"],
-  [alone(3, thursday, 8, { employeeApprovalStatus: "disputed" }), "disputed"],
-  // At two locations.
-  [punch(4, "2026-03-04T14:00:00Z", 8, of(50)), "overlap"],
-  [punch(5, "2026-03-04T21:00:00Z", 2, of(50, 302)), "overlap"],
-  // The first one is of the week before, the last one of the week after: nothing but the overlap counts.
-  [punch(6, "2026-03-01T23:00:00Z", 7, { ...of(51), ...unapproved }), "overlap"],
-  [punch(7, "2026-03-02T05:30:00Z", 3, of(51)), "overlap"],
-  [punch(8, "2026-03-09T03:30:00Z", 6, of(52)), "overlap"],
-  [punch(9, "2026-03-09T09:00:00Z", 3, { ...of(52), ...unapproved }), "overlap"],
-  [alone(10, thursday, 16.25), "tooLong"],
-  [alone(11, thursday, -1), "anomaly"],
-  [alone(12, thursday, 0), "anomaly"],
-  [withBreaks(13, ["13:00", "15:00"]), "anomaly"],
-  [withBreaks(14, ["15:00", "16:00"], ["15:30", "17:00"]), "anomaly"],
-  [withBreaks(15, ["16:00", "15:00"]), "anomaly"],
-  [withBreaks(16, ["16:00", null]), "anomaly"],
-  [alone(17, thursday, 8, { hourly_wage: 0 }), "zeroWage"],
-  [alone(18, thursday, null, { ...unapproved, hourly_wage: 0 }), "open", "unapproved", "zeroWage"],
-  // Of the week by the clock of their location, and not by that of New York.
-  [alone(19, "2026-03-09T09:30:00Z", 2, { ...unapproved, location_id: 303 }), "unapproved"],
-  [alone(20, "2026-03-01T23:00:00Z", 2, { ...unapproved, location_id: 302 }), "unapproved"],
-  // Of the week by the clock of New York, and not by that of their location.
-  [alone(21, "2026-03-02T09:30:00Z", 2, { ...unapproved, location_id: 303 })],
-  [alone(22, "2026-03-08T23:00:00Z", 2, { ...unapproved, location_id: 302 })],
-  // Of the next week, which begins an hour earlier in UTC than this one.
-  [alone(23, "2026-03-09T04:00:00Z", 2, unapproved)],
-  [alone(24, thursday, 8, { ...unapproved, deleted: true })],
-  // The clocks show 17 hours, of which one does not exist.
-  [alone(25, "2026-03-08T03:00:00Z", 16)],
-  // The last second of a day, approved; the last minute of a day in Berlin; half past six; one that is still open.
-  [{ ...alone(28, "2026-03-05T15:00:00Z", null, auto), clocked_out: "2026-03-06T04:59:59Z" }, "autoClockedOut"],
-  [alone(29, "2026-03-05T14:59:00Z", 8, { ...auto, location_id: 302 }), "autoClockedOut"],
-  [alone(30, "2026-03-05T15:30:00Z", 8, { ...auto, ...unapproved }), "unapproved", "autoClockedOut"],
-  [alone(31, thursday, null, auto), "open"],
-  [alone(32, thursday, 8, { ...auto, deleted: true })],
-  // An unpaid break over the whole shift, one that has no end, two that meet; paid, deleted, or a minute too short.
-  [withBreaks(33, ["14:00", "22:00"]), "anomaly"],
-  [withBreaks(34, ["14:00", null]), "anomaly", "anomaly"],
-  [withBreaks(35, ["14:00", "18:00"], ["18:00", "22:00"]), "anomaly"],
-  [alone(36, thursday, 8, { breaks: [rest(thursday, "2026-03-05T22:00:00Z", { paid: true })] })],
-  [alone(37, thursday, 8, { breaks: [rest(thursday, "2026-03-05T22:00:00Z", { deleted: true })] })],
-  [withBreaks(38, ["14:00", "21:59"])],
-  // Ten times the wage of the others is not far yet.
-  [alone(39, thursday, 8, { hourly_wage: 10 * usual })],
-  [alone(40, thursday, 8, { hourly_wage: 10 * usual + 1 }), "wageFar"],
-  [alone(41, thursday, null, { hourly_wage: 115_400, deleted: true })],
-  // They touch.
-  [punch(26, "2026-03-03T14:00:00Z", 4, of(53))],
-  [punch(27, "2026-03-03T18:00:00Z", 4, of(53))]
+/** What a check finds something about, two of them at once at two locations; `checkRandom.test.ts` has what it finds of any punches. */
+const troubled = [
+  alone(1, thursday, null),
+  alone(2, thursday, 16.25, unapproved),
+  punch(4, "2026-03-04T14:00:00Z", 8, { user_id: 50, location_id: 301 }),
+  punch(5, "2026-03-04T21:00:00Z", 2, { user_id: 50, location_id: 302 })
 ]
-
-const expected = planted.flatMap(([{ id }, ...kinds]) => kinds.map((kind) => `${id} ${kind}`))
-
-const told = (json: string) =>
-  issuesIn(json).toSorted((a, b) => a.punchId - b.punchId).map(({ kind, punchId }) => `${punchId} ${kind}`)
 
 const week = ["payroll", "check", "--week", "2026-03-02"]
 
 const newYork = [...week, "--zone", "America/New_York"]
 
-const everything = [...calm, ...planted.map(([punch]) => punch)]
+const everything = [...calm, ...troubled]
 
 describe("time-punches payroll check", () => {
-  it.effect("finds each planted problem and nothing else, in a week with a change of clocks, in three zones", () =>
+  it.effect("says how many issues it found, of how many punches", () =>
     inFolder(everything, (folder) =>
       Effect.gen(function*() {
-        const { code, stderr, stdout } = yield* cli([...week, "--zone-file", writeZones(folder), "--json"])
+        const { code, stderr } = yield* cli([...week, "--zone-file", writeZones(folder), "--json"])
 
-        assert.deepStrictEqual(told(stdout), expected)
-        // All but the two of other weeks with an overlap, the four of other weeks without, and the deleted ones.
-        const checked = everything.length - 2 - 3 - 3
-        assert.deepStrictEqual([code, stderr], [
-          9,
-          `${expected.length} issues of ${new Set(expected.map((line) => line.split(" ")[0])).size} punches; ` +
-          `${checked} punches were checked\n`
-        ])
+        assert.deepStrictEqual([code, stderr], [9, "5 issues of 4 punches; 67 punches were checked\n"])
       })))
 
   it.effect("finds nothing in a calm week, and says how much it checked", () =>

@@ -84,6 +84,20 @@ describe("time-punches payroll file --output", () => {
       assert.include(read(`${folder}/pay.csv`), "00501,REG,8.00,")
       assert.lengthOf(yield* notes, 1)
     })))
+  it.live("refuses a mapping that is not UTF-8, which would print other characters than it has", () =>
+    inFake(Effect.gen(function*() {
+      const { folder, run } = yield* opened
+      const text = JSON.stringify({ ...byCode, preamble: ["für Büro 3"] })
+      for (const encoding of ["latin1", "utf16le"] as const) {
+        Fs.writeFileSync(`${folder}/codes.json`, `\uFEFF${text}`, encoding)
+        const refused = yield* run(...args)
+        assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+        assert.match(refused.stderr, /codes\.json is not UTF-8/)
+      }
+      Fs.writeFileSync(`${folder}/codes.json`, `\uFEFF${text}`)
+      assert.match((yield* run(...args)).stdout, /^für Büro 3\r\n/)
+    })))
+
   it.live("fails for a revision that is voided before its file is noted, and says not to pay that file", () =>
     inFake(Effect.gen(function*() {
       const { folder, run } = yield* opened

@@ -159,7 +159,7 @@ describe("controls in text of others", () => {
         }
         // The pipe has the bytes: else nothing was tried.
         if (!/^(table|ndjson|json)/.test(name) && name !== "diff of people") assert.include(piped.stdout, "\u001b")
-      }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))), 30_000)
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))))
   }
 
   it.live("do not reach a terminal by an error, a retry, a warning of the log, or an event as JSON", () =>

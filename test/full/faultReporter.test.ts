@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { root } from "./support/examples.ts"
+import { root } from "../docs/support/examples.ts"
 
 const rows = [
   ["C1", "`test/a.test.ts › retries`"],
