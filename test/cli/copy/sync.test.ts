@@ -170,6 +170,8 @@ describe("time-punches sync", () => {
   it.effect("shows the fields that it does not know, without their values", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
+      // The second page.
+      yield* service.inject(Fault.badRow(1, { kiosk: "secret" }), { requests: 2 })
       yield* service.inject(Fault.badRow(3, { overtime_kind: "secret", "\u001b[2J": 5 }))
       yield* sync(file)
       const table = yield* status(file)
@@ -181,7 +183,7 @@ describe("time-punches sync", () => {
       yield* sync(file)
       const kept = yield* status(file, "--json")
 
-      const paths = ["data[].overtime_kind", "data[].\\u001b[2J"]
+      const paths = ["data[].overtime_kind", "data[].\\u001b[2J", "data[].kiosk"]
       assert.include(table.stdout, `\nfields that this release does not know: ${paths.join(", ")}\n`)
       assert.deepStrictEqual(JSON.parse(json.stdout).unknown, paths)
       assert.deepStrictEqual(JSON.parse(kept.stdout).unknown, paths)
