@@ -221,7 +221,10 @@ const requireOAuth = Effect.gen(function*() {
  * the process here at once.
  */
 const firstSignal = Effect.acquireRelease(
-  Effect.sync(() => {
+  Effect.map(Effect.context<never>(), (context) => {
+    const cut = withServerLog(
+      Effect.logWarning("the fleet is cut off after 5 seconds: turns in flight are not put back")
+    )
     const others = (["SIGINT", "SIGTERM"] as const).map((signal) => {
       const listeners = process.listeners(signal)
       process.removeAllListeners(signal)
@@ -233,7 +236,10 @@ const firstSignal = Effect.acquireRelease(
       count += 1
       if (count > 1) return process.exit(exitCode.interrupted)
       // The database may be away.
-      setTimeout(() => process.exit(exitCode.ok), patience).unref()
+      setTimeout(() => {
+        Effect.runSyncWith(context)(cut)
+        process.exit(exitCode.ok)
+      }, patience).unref()
       resume?.()
     }
     for (const [signal] of others) process.on(signal, listener)

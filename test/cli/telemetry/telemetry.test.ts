@@ -241,12 +241,11 @@ describe("a collector", () => {
       const { exports } = yield* Collector
       // A request hangs already. The end of the turns and of the process comes on top.
       yield* Effect.repeat(Effect.delay(exports, "100 millis"), { until: (all) => all.length > 0 })
-      const signalledAt = performance.now()
       fleet.child.kill("SIGTERM")
       const { code, stderr } = yield* ended(fleet)
 
       assert.strictEqual(code, 0, stderr)
-      assert.isBelow(performance.now() - signalledAt, 4900, "without the time after which a process ends in any case")
+      assert.notInclude(stderr, "cut off")
     }).pipe(Effect.scoped, Effect.provide(served("silent"))))
 
   it.live("receives nothing if the exporter is disabled, or no variable names it", () =>
