@@ -127,13 +127,10 @@ export const textOf = (
   const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
   const hasSeparator = (text: string) => separator !== "" && text.includes(separator)
   /** Of a text whose ends are constants alone: whether it has a sign of their form, one of their quotes, or the constant behind it. */
-  const whyUnescaped = (
-    text: string,
-    { value, width }: Column,
-    cells: FileLine["cells"],
-    at: number
-  ): string | undefined => {
+  const whyUnescaped = (column: Column, text: string, cells: FileLine["cells"], at: number): string | undefined => {
+    const { value, width } = column
     const constants = cells.flatMap(([column]) => column?.constant ?? [])
+    const constantAt = (at: number) => cells[at]?.[0]?.constant ?? ""
     const has = (form: RegExp) => constants.some((constant) => form.test(constant))
     const form = has(tag) ? "XML" : width !== undefined ? "widths" : has(jsonQuote) ? "JSON" : "signs"
     if (form === "XML" || form === "JSON") {
@@ -141,11 +138,15 @@ export const textOf = (
       const [sign] = signs.exec(text.replaceAll(escapes, " ")) ?? []
       if (sign !== undefined) return `it has ${sign}, and the constants are of ${form}: write ${example}`
     }
-    if (form === "widths" || form === "JSON") return undefined
+    if (form === "JSON") {
+      const isMissing = text === "" && formOf(column) !== undefined && !constantAt(at - 1).endsWith("\"")
+      return isMissing ? "it is empty, and JSON has no empty number: write it in quotes, or use quantity" : undefined
+    }
+    if (form === "widths") return undefined
     const quotes = constants.flatMap((constant) => constant.match(quoteSign) ?? [])
     const own = quotes.find((quote) => text.includes(quote))
     if (own !== undefined) return `it has ${own}, which the constants use as quotes`
-    const behind = cells[at + 1]?.[0]?.constant ?? ""
+    const behind = constantAt(at + 1)
     // The length of a date is known, and blanks part words.
     const isParted = form === "XML" || quotes.length > 0 || isDateValue(value) || !/[^ ]/.test(behind)
     return isParted || !text.includes(behind)
@@ -158,7 +159,7 @@ export const textOf = (
     if (isBare && constant === undefined) {
       if (/[\r\n]/.test(text)) return "it has the end of a line, and nothing is in quotes"
       if (hasSeparator(text)) return "it has the separator, and nothing is in quotes"
-      const why = separator === "" ? whyUnescaped(text, column, cells, at) : undefined
+      const why = separator === "" ? whyUnescaped(column, text, cells, at) : undefined
       if (why !== undefined) return why
     }
     const foreign = bytes1252 && [...text].find((char) => !bytes1252.has(char))

@@ -160,7 +160,9 @@ export const makeTexts = (
   for (const { cells, path, text = "" } of cellLists(mapping)) {
     guard(path, text)
     for (const { constant = "", format = "", header = "", ...cell } of cells) {
-      for (const [key, own] of Object.entries({ header, constant, format })) guard(`${cell.path}.${key}`, own)
+      // A constant may begin a line: what stands there is judged.
+      const own = { header, constant: constant.trimStart(), format }
+      for (const [key, text] of Object.entries(own)) guard(`${cell.path}.${key}`, text)
     }
   }
   for (const [name, text] of Object.entries(set)) guard(`set.${name}`, text)

@@ -129,6 +129,20 @@ const forms: Readonly<Record<string, Partial<Form>>> = {
     payCodes,
     columns: [column("userCode"), column("payCode"), column("hours"), column("amount")]
   },
+  "a section of lines for each person": {
+    header: false,
+    separator: "",
+    columns: [
+      { constant: "E;" },
+      column("userCode"),
+      { constant: "\n\tR;" },
+      column("hoursRegular"),
+      { constant: "\n\tO;" },
+      column("hoursOver"),
+      { constant: "\n\tD;" },
+      column("hoursDouble")
+    ]
+  },
   "hours and amounts in one column, with a key beside the code": {
     payCodes: {
       regular: { code: "1", key: "H" },
@@ -615,6 +629,9 @@ describe("A form is refused", () => {
       assert.match(failed({ ...place, encoding: "windows-1252" }, composed), /^FormulaText set\.batch/)
       assert.include(failed(place, composed), "a\u037E=1")
     }
+    for (const constant of ["\r\n=1", "\t@A", "E\n+1", " \r\n -1"]) {
+      assert.match(failed({ columns: [...two, { header: "x", constant }] }), /^FormulaText columns\[2\]\.constant/)
+    }
     const payCode = (tips: object | string) =>
       failed({
         payCodes: { hours: { code: "H", key: "1" }, tips },
@@ -705,6 +722,26 @@ describe("A form is refused", () => {
     assert.include(plain("R\\\\D \\\" it's", {}), "{\"n\":R\\\\D \\\" it's0501}")
     assert.include(plain("a\"b & <c>", { width: 9 }), `{"n":a"b & <c>0501}`)
     assert.include(plain("a\"b & <c>", {}, ""), `{n:a"b & <c>0501}`)
+    const amounts = (mark: string) =>
+      failed({
+        ...fixedCodes,
+        decimal: ".",
+        columns: [
+          { constant: "{\"n\":" },
+          column("userId"),
+          { constant: `,"c":"` },
+          column("payCode"),
+          { constant: `","a":${mark}` },
+          column("amount"),
+          { constant: `${mark}}` },
+          column("hours", { width: 6 })
+        ]
+      })
+    assert.match(
+      amounts(""),
+      /^UnfitCell row 1, column 6, "": it is empty, and JSON has no empty number.* \(user 501\)$/
+    )
+    assert.include(amounts("\""), `{"n":501,"c":"REG","a":""} 40.00`)
     // Elsewhere the constant behind a cell ends it: not a date, which has its length, and no blank between words.
     const parted = (sign: string, ...cells: ReadonlyArray<object>) =>
       failed({

@@ -37,7 +37,7 @@ export const readBounded = Effect.fnUntraced(function*(
   )
 })
 
-/** The text of a file that the run only reads. Fails if it is not in UTF-8: other characters would stand in place of its own. */
+/** The text of a file that the run only reads. Fails if it is not in UTF-8, so that no character is replaced. */
 export const readText = (file: string, most?: number) =>
   Effect.flatMap(readInput(file, most), (bytes) => {
     const text = new TextDecoder().decode(bytes)
