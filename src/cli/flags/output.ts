@@ -158,7 +158,7 @@ export const resolveTarget = Effect.fnUntraced(function*(
   const found = yield* ifExists(fs.lstat(file))
   if (Option.exists(found, ({ type }) => type === "Directory")) return yield* isFolder(output, flag)
   if (Option.exists(found, ({ type }) => type !== "File")) return yield* isStream(output, flag)
-  yield* ofFile(output, () => checkPlanted(file))
+  yield* refusePlanted(file)
   return file
 })
 
@@ -180,6 +180,9 @@ const isStream = (output: string, flag: string) =>
     `${flag} ${output} is not a regular file: a file appears under its name when it is complete`,
     ...(flag === "--output" ? ["To write to standard output, a pipe or a device: --output - > FILE"] : [])
   )
+
+/** Fails for what another user may have put into a folder as `/tmp`: not even `--force` could remove it. */
+export const refusePlanted = (file: string) => ofFile(file, () => checkPlanted(file))
 
 /** Removes what runs of this user that were killed have half written beside a file. */
 export const clear = (file: string) => ofFile(file, () => removeScratch(file))
