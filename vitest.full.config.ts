@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     reporters: ["default", faultReporter({ script: "test:full", failsOnSkip: true })],
     testTimeout: 600_000,
+    hookTimeout: 600_000,
     setupFiles: "test/support/seeded.ts",
     // Tests that wait at the same time: all rows of `fleetAwake.test.ts`.
     maxConcurrency: 10,

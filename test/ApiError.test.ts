@@ -518,14 +518,6 @@ describe("the message of an error", () => {
     )
   })
 
-  it("escapes line ends and control characters of a terminal", () => {
-    const { message } = new Forbidden({
-      problem: { title: "a\nb\r\u001b[31m", detail: "\u202egpj.exe\u2028\u0085\u007f" }
-    })
-
-    assert.include(message, "a\\u000ab\\u000d\\u001b[31m: \\u202egpj.exe\\u2028\\u0085\\u007f")
-  })
-
   it("keeps text of any language", () => {
     const detail = "naïve “café” 🧑‍🍳 בדיקה 日本語"
 

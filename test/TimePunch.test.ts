@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Break, Cents, ShiftId, TimePunch } from "../src/index.ts"
+import { Break, ShiftId, TimePunch } from "../src/index.ts"
 import { PunchPair, samplePair } from "./support/punchPair.ts"
 import { type Wire, wireBreak, wirePunch, without } from "./support/wire.ts"
 
@@ -205,32 +205,6 @@ describe("TimePunch.Wire", () => {
     }
   })
 
-  const idKeys = ["id", "company_id", "user_id", "role_id", "location_id", "shift_id", "department_id"]
-
-  it.each(["9007199254740993", "12345678901234567890", "1e400", "-1e400", "1e16"])(
-    "refuses the id %s rather than round it",
-    (digits) => {
-      for (const key of idKeys) {
-        const text = JSON.stringify(wirePunch({ [key]: "HERE" })).replace("\"HERE\"", digits)
-        assert.strictEqual(fault(JSON.parse(text))?.path, key)
-      }
-    }
-  )
-
-  it("takes ids up to 2^53 - 1, and a whole number written with a fraction", () => {
-    const text = JSON.stringify(wirePunch({ id: "HERE" }))
-
-    assert.strictEqual(Number(decoded(JSON.parse(text.replace("\"HERE\"", "9007199254740991"))).id), 2 ** 53 - 1)
-    assert.strictEqual(Number(decoded(JSON.parse(text.replace("\"HERE\"", "1.0"))).id), 1)
-  })
-
-  it("refuses decimals in money, and takes tips of any sign", () => {
-    assert.strictEqual(fault(wirePunch({ hourly_wage: 15.5 }))?.path, "hourly_wage")
-    assert.strictEqual(fault(wirePunch({ tips: 0.01 }))?.path, "tips")
-    assert.deepStrictEqual(decoded(wirePunch({ tips: -500 })).tips, Cents.make(-500))
-    assert.deepStrictEqual(decoded(wirePunch({ hourly_wage: 0 })).hourlyWage, Cents.make(0))
-  })
-
   it("ignores fields that it does not know, at any depth", () => {
     const future = { future: { deeply: ["nested"] }, "": 1, constructor: "x", toString: 2 }
 
@@ -238,20 +212,6 @@ describe("TimePunch.Wire", () => {
       decoded(wirePunch({ ...future, breaks: [wireBreak(future)] })),
       decoded(wirePunch())
     )
-  })
-
-  it("lets __proto__ change nothing", () => {
-    const text = JSON.stringify(wirePunch()).replaceAll("{", "{\"__proto__\":{\"polluted\":true},")
-    const punch = decoded(JSON.parse(text))
-
-    assert.deepStrictEqual(punch, decoded(wirePunch()))
-    assert.isFalse("polluted" in punch || punch.breaks.some((each) => "polluted" in each) || "polluted" in {})
-  })
-
-  it("does not take a missing field from __proto__", () => {
-    const text = JSON.stringify(without(wirePunch(), "hourly_wage")).replace("{", "{\"__proto__\":{\"hourly_wage\":1},")
-
-    assert.strictEqual(fault(JSON.parse(text))?.path, "hourly_wage")
   })
 
   it("takes data that is odd but well-formed", () => {

@@ -1,6 +1,6 @@
 /** Each service of the main entry, replaced at its place in the composition: the replacement is asked. */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, Layer, Option, Redacted, Ref, Result, Stream } from "effect"
+import { Cause, Duration, Effect, Exit, Layer, Option, Redacted, Ref, Result } from "effect"
 import {
   ApiVersion,
   type CachedToken,
@@ -57,24 +57,6 @@ const fixedToken = (token: string) =>
 const authorizations = (seen: ReadonlyArray<Seen>) => seen.map(({ headers }) => headers["authorization"])
 
 describe("the composition of a client", () => {
-  it.effect("asks a mock of TimePunches", () =>
-    Effect.gen(function*() {
-      const punches = yield* Stream.runCollect(TimePunches.list(company))
-
-      assert.deepStrictEqual(punches, [])
-    }).pipe(Effect.provide(Layer.mock(TimePunches)({ list: () => Stream.empty }))))
-
-  it.effect("asks the HttpClient that it is provided with", () =>
-    Effect.gen(function*() {
-      const { layer, seen } = recording()
-      yield* TimePunches.page(company).pipe(
-        Effect.provide(TimePunches.layer),
-        Effect.provide([Credentials.layerAccessToken(Redacted.make("token")), endpoints, layer])
-      )
-
-      assert.strictEqual(seen.length, 1)
-    }))
-
   it.effect("asks other Endpoints", () =>
     Effect.gen(function*() {
       const { layer, seen } = recording()
@@ -226,23 +208,6 @@ describe("Credentials.layerOAuthNoDeps", () => {
       Layer.provide(endpoints),
       Layer.provide(http)
     )
-
-  it.effect("shares a cache between clients: what one has invalidated, the other does not send", () =>
-    Effect.gen(function*() {
-      const store = yield* Ref.make(1)
-      const shared = {
-        get: Effect.map(Ref.get(store), (generation) => cached(`token-${generation}`, generation)),
-        invalidate: ({ generation }: CachedToken) =>
-          Ref.update(store, (current) => current === generation ? current + 1 : current)
-      }
-      const [first, second] = [recording([401]), recording()]
-      for (const { layer } of [first, second]) {
-        yield* TimePunches.page(company).pipe(Effect.provide(client(layer, Layer.succeed(TokenCache, shared))))
-      }
-
-      assert.deepStrictEqual(authorizations(first.seen), ["Bearer token-1", "Bearer token-2"])
-      assert.deepStrictEqual(authorizations(second.seen), ["Bearer token-2"])
-    }))
 
   it.effect("sends nothing without a guid, and does not ask the cache", () =>
     Effect.gen(function*() {

@@ -494,7 +494,7 @@ for (const database of databases()) {
           })
           assert.deepStrictEqual(close.revisions.map((each) => each.files), [[noteOf(first), noteOf(again)], []])
           const record = Schema.encodeSync(ClosedPeriod)(close)
-          assert.deepStrictEqual(record.revisions[0]?.files[0]?.at, DateTime.formatIso(first.at))
+          assert.strictEqual(Date.parse(record.revisions[0]?.files[0]?.at ?? ""), first.at.epochMilliseconds)
           assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(JSON.stringify(record))), close)
           assert.deepStrictEqual(yield* files(copy), [first, again])
           for (const name of ["1.3", "2.1", "1", "x"]) {

@@ -203,7 +203,7 @@ describe("the recipes", () => {
         assert.strictEqual(unready, 503)
         assert.strictEqual(written, 1)
         assert.deepStrictEqual(whole, [[200, 15_000], [200, 15_000]])
-      }).pipe(Effect.timeout("25 seconds"), Effect.scoped)
+      }).pipe(Effect.timeout("50 seconds"), Effect.scoped)
   )
 
   const company = CompanyId.make(defaultCompany.id)

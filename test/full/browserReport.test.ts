@@ -161,8 +161,7 @@ describe("a report in Chromium", () => {
           ))
         )
       }))
-    },
-    120_000
+    }
   )
 
   it.live("has texts in its charts that stay within their drawing", (context) => {
@@ -194,7 +193,7 @@ describe("a report in Chromium", () => {
         assert.deepStrictEqual(found, [4, []], `${width}`)
       }
     }))
-  }, 120_000)
+  })
 
   it.live("has a policy that stops a script which somebody adds", (context) => {
     needs(context, hasChromium, noChromium)
@@ -211,7 +210,7 @@ describe("a report in Chromium", () => {
       assert.notStrictEqual(added, stdout)
       assert.strictEqual(yield* Effect.promise(() => page.title()), `Labour report of company ${defaultCompany.id}`)
     }))
-  }, 120_000)
+  })
 
   it.live("looks right for a close with its corrections", (context) => {
     needs(context, hasChromium, noChromium)
@@ -234,5 +233,5 @@ describe("a report in Chromium", () => {
       assert.include(ran.stdout, "<caption>2 revisions</caption>")
       assert.deepStrictEqual(requested, ["/report.html"])
     }))
-  }, 120_000)
+  })
 })

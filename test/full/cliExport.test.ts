@@ -106,8 +106,7 @@ describe("time-punches export", () => {
         assert.strictEqual(last.code, 0, `${files} complete runs`)
         assert.deepStrictEqual(Fs.readdirSync(folder), ["punches"])
         assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(whole))
-      })),
-    300_000
+      }))
   )
 
   it.live("resumes after SIGTERM", () =>

@@ -131,7 +131,7 @@ describe("time-punches payroll close, correct and void, killed at a step of thei
       yield* assertPaid(database)
       assert.strictEqual((yield* run(database, ["payroll", "verify"])).code, 0)
     }))
-  }, 180_000)
+  })
 
   it.live(
     "in SQLite leave nothing of it, and each difference is due once",
@@ -185,8 +185,7 @@ describe("time-punches payroll close, correct and void, killed at a step of thei
           [...sum],
           CloseSums.byPerson(revisions.at(-1) ?? CloseSums.empty).map(({ cost, userId }) => [userId, cost])
         )
-      })),
-    180_000
+      }))
   )
 })
 
@@ -215,5 +214,5 @@ describe("two processes of time-punches payroll close", () => {
         yield* assertPaid(database)
       }
     }))
-  }, 120_000)
+  })
 })

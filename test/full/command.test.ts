@@ -36,7 +36,7 @@ beforeAll(async () => {
   const tarball = await packClone(folder)
   await succeed(folder, "tar", "-xzf", tarball)
   cli = Path.join(folder, "package/dist/cli")
-}, 300_000)
+})
 
 afterAll(() => Fs.rmSync(folder, { recursive: true, force: true }))
 

@@ -136,8 +136,7 @@ describe("a file that another user put beside a copy", () => {
         ok(yield* sync(owner))
         assert.deepStrictEqual(notesOf(file), notes)
         ok(yield* run(owner, "payroll", "close", ...week, "--database", "c.db"))
-      })),
-    120_000
+      }))
   )
 
   it.live(

@@ -145,8 +145,7 @@ describe("time-punches copy feed", () => {
   it.live(
     "omits no change of a sync in SQLite, whenever its process is killed",
     () =>
-      inService(Effect.flatMap(temporaryFolder, (folder) => followed(inFile(folder, "followed"), folder, 11, bySync))),
-    300_000
+      inService(Effect.flatMap(temporaryFolder, (folder) => followed(inFile(folder, "followed"), folder, 11, bySync)))
   )
 
   it.live("omits no change of a fleet in PostgreSQL, whenever its process is killed", (context) => {
@@ -154,7 +153,7 @@ describe("time-punches copy feed", () => {
     return inService(Effect.gen(function*() {
       yield* followed(yield* inPostgres, yield* temporaryFolder, 12, byFleet)
     }))
-  }, 300_000)
+  })
 
   it.live("waits for a PostgreSQL that is away, says so, and omits nothing of what is committed then", (context) => {
     needs(context, hasPrograms, noPostgres)
@@ -186,5 +185,5 @@ describe("time-punches copy feed", () => {
       assert.match(stderr, /To continue: time-punches copy feed --after \S+ --follow=1s --kind edited,deleted\n/)
       assert.strictEqual(code, 130)
     }))
-  }, 120_000)
+  })
 })

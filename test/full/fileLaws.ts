@@ -55,7 +55,7 @@ const people: Readonly<Record<number, { readonly first: string; readonly last: s
 }
 
 /** `areShared`: whether two people have one code. */
-export const codesOf = (areShared: boolean): Files.Codes => ({
+const codesOf = (areShared: boolean): Files.Codes => ({
   codeOf: (kind, id) => kind !== "user" ? `C${id}` : areShared && id === 502 ? "00501" : `00${id}`,
   nameOf: (kind, id) => kind === "user" ? `${people[id]?.last} ${people[id]?.first}` : `${kind} ${id}`,
   fieldOf: (_, id, field) => field === "first" ? people[id]?.first : people[id]?.last

@@ -183,7 +183,7 @@ export const row = <E>(
       yield* Console.log(`${what}: worst age ${ofOthers.toFixed(1)} s${also}`)
       assert.isAtMost(ofOthers, most)
       assert.isAtMost(ofNamed, mostOfNamed)
-      assert.deepStrictEqual([...pauses], [], "the fleet goes on")
+      assert.deepStrictEqual([...pauses], [], "the fleet is not paused")
       yield* after
     }).pipe(Effect.scoped, Effect.provide(serviceOf(source)))
   })

@@ -85,5 +85,5 @@ describe("The retry budget of a client with 1 000 streams", () => {
     }).pipe(
       Effect.provide(app.pipe(Layer.provide(RetryPolicy.layer({ budget: Infinity })))),
       Effect.provideService(References.MinimumLogLevel, "None")
-    ), 60_000)
+    ))
 })

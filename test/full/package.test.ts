@@ -139,7 +139,7 @@ beforeAll(async () => {
   const made = await makeProject(files, [...tools, ...checkers])
   project = made.folder
   tarball = made.tarball
-}, 300_000)
+})
 
 afterAll(() => rm(project, { recursive: true, force: true }))
 
@@ -150,7 +150,7 @@ describe("the packed package", () => {
     const { stdout } = await sh(process.execPath, "out/consumer.js")
 
     assert.strictEqual(stdout, "rows 450\nchunks true\n")
-  }, 120_000)
+  })
 
   it.each(compilers)("compiles with TypeScript %s and the settings of page 1", async (version, name) => {
     const docs = join(project, "node_modules/effect-time-punches/docs")
@@ -167,7 +167,7 @@ describe("the packed package", () => {
     assert.isTrue(installed.startsWith(`${version}.`), installed)
     assert.include(page, version)
     await sh(process.execPath, join("node_modules", name, "bin/tsc"), "-p", "tsconfig.page.json")
-  }, 120_000)
+  })
 
   it("has a client whose declarations need no package, in a program without Effect", async () => {
     const bare = await mkdtemp(join(tmpdir(), "time-punches-plain-"))
@@ -186,7 +186,7 @@ describe("the packed package", () => {
     for (const [, name] of compilers) {
       await sh(process.execPath, join("node_modules", name, "bin/tsc"), "-p", join(bare, "tsconfig.json"))
     }
-  }, 120_000)
+  })
 
   it("has the mappings that payroll file --example prints", async () => {
     const run = join(project, "node_modules/.bin/time-punches")
@@ -217,7 +217,7 @@ describe("the packed package", () => {
     const { stdout } = await sh(process.execPath, "--disable-warning=ExperimentalWarning", "out/copy.js")
 
     assert.strictEqual(stdout, "written 450 rows 450 missing 1\n")
-  }, 120_000)
+  })
 
   it("names the optional peer that is missing, and what installs it, where it is first used", async () => {
     const bare = await mkdtemp(join(tmpdir(), "time-punches-bare-"))
@@ -270,7 +270,7 @@ describe("the packed package", () => {
     // `npm run bench -- size` writes them again.
     assert.closeTo(whole.gzipped, said("effect included"), 0.02 * whole.gzipped)
     assert.closeTo(own.gzipped, said("effect left out"), 0.02 * own.gzipped)
-  }, 120_000)
+  })
 
   it("is imported in about the time that the results say, as a part of the time of effect", async () => {
     const results = await readFile(join(project, "node_modules/effect-time-punches/benchmarks/RESULTS.md"), "utf8")
@@ -296,10 +296,10 @@ describe("the packed package", () => {
     const main = await bundle("worker.ts", "--platform=neutral", "--external:effect", "--external:effect/*")
 
     assert.isBelow(own.gzipped, main.gzipped / 2)
-  }, 120_000)
+  })
 
   it("has no complaint of publint and are-the-types-wrong", async () => {
     await sh(bin(project, "publint"), "run", "node_modules/effect-time-punches", "--strict")
     await sh(bin(project, "attw"), "--profile", "esm-only", tarball)
-  }, 120_000)
+  })
 })

@@ -69,7 +69,7 @@ describe("the usual limit of requests", () => {
           latency: "60 millis"
         })))
       )
-    ), 120_000)
+    ))
 
   const many = sourceOf(20, 2000)
 
@@ -105,8 +105,7 @@ describe("the usual limit of requests", () => {
         assert.isAtLeast(pages, 200)
         assert.isAtMost(most, takes(yield* stood), "what the service takes")
         assert.strictEqual(late, 0)
-      }).pipe(Effect.scoped, Effect.provide(serviceOf(many))),
-    180_000
+      }).pipe(Effect.scoped, Effect.provide(serviceOf(many)))
   )
 
   const small = sourceOf(24, 20)
@@ -152,5 +151,5 @@ describe("the usual limit of requests", () => {
       assert.isAtLeast(pages, seconds * 8 / 3)
       assert.isAtMost(pages, seconds * 8 * 1.5)
     }).pipe(Effect.scoped, Effect.provide(serviceOf(small)))
-  }, 180_000)
+  })
 })

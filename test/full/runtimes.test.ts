@@ -109,7 +109,7 @@ beforeAll(async () => {
     "@duckdb/node-api@1.5.6-r.1"
   ])
   ;({ folder, tarball } = project)
-}, 300_000)
+})
 
 afterAll(async () => {
   await service.dispose()
@@ -198,7 +198,7 @@ describe.each([
     assert.lengthOf(printed, 2)
     assert.match(printed[0] ?? "", /^(\d+ \S+Z (\S+Z|undefined)\n)+$/)
     assert.match(printed[1] ?? "", /^(user \d+: \d+\.\d\d h, \d+\.\d\d\n)+$/)
-  }, 120_000)
+  })
 })
 
 describe("the server of an assistant", () => {

@@ -131,8 +131,7 @@ describe.concurrent("a PostgreSQL that is silent", () => {
 
         assert.deepStrictEqual(ends, verbs.map((verb) => [verb.join(" "), 8, true] as const))
       }))
-    },
-    300_000
+    }
   )
 
   it.live("within a run is named, and a repeated sync and a feed that follows connect again", (context) => {
@@ -161,7 +160,7 @@ describe.concurrent("a PostgreSQL that is silent", () => {
       assert.include(told, "edited")
       assert.deepStrictEqual([sync.child.exitCode, feed.child.exitCode], [null, null])
     }))
-  }, 300_000)
+  })
 
   it.live("is not a lock, which is waited for", (context) => {
     needs(context, hasPrograms, noPostgres)
@@ -184,5 +183,5 @@ describe.concurrent("a PostgreSQL that is silent", () => {
       assert.match(`${second}`, /^the database has not answered for 1 min \d s; it answers .* waits for a lock/)
       assert.isEmpty(more)
     }))
-  }, 300_000)
+  })
 })

@@ -19,9 +19,9 @@ beforeAll(async () => {
   site = join(clone, "site")
   const { stderr, stdout } = await succeed(clone, "npm", "run", "docs", "--silent")
   assert.notMatch(stdout + stderr, /warning/i)
-}, 300_000)
+})
 
-afterAll(() => rm(clone, { recursive: true, force: true }), 60_000)
+afterAll(() => rm(clone, { recursive: true, force: true }))
 
 const pagesBelow = (folder: string): ReadonlyArray<string> =>
   Fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"))

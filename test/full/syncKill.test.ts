@@ -88,7 +88,7 @@ describe("time-punches sync", () => {
       }
       yield* assertSettled(database, inFile(folder, "undisturbed"))
     }))
-  }, 120_000)
+  })
 
   it.live("continues after the disk was full", () =>
     inService(Effect.gen(function*() {
@@ -104,5 +104,5 @@ describe("time-punches sync", () => {
       assert.notStrictEqual(ended, 0)
       assert.isBelow(before.length, 2000)
       yield* assertSettled(database, inFile(folder, "undisturbed"))
-    })), 120_000)
+    })))
 })

@@ -135,8 +135,7 @@ describe("time-punches sync, killed at a chosen place,", () => {
       inService(Effect.gen(function*() {
         const folder = yield* temporaryFolder
         yield* throughAllStages(inFile(folder, "killed"), inFile(folder, "undisturbed"))
-      })),
-    120_000
+      }))
   )
 
   it.live(
@@ -146,8 +145,7 @@ describe("time-punches sync, killed at a chosen place,", () => {
       return inService(Effect.gen(function*() {
         yield* throughAllStages(yield* inPostgres, yield* inPostgres)
       }))
-    },
-    120_000
+    }
   )
 
   it.live("[Y3] [Y4] leaves nothing of the transaction that it is killed in, also of the last one", (context) => {
@@ -172,7 +170,7 @@ describe("time-punches sync, killed at a chosen place,", () => {
       const folder = yield* temporaryFolder
       yield* assertSettled(database, inFile(folder, "undisturbed"))
     }))
-  }, 120_000)
+  })
 })
 
 describe("two processes of time-punches sync", () => {
@@ -213,7 +211,7 @@ describe("two processes of time-punches sync", () => {
       const folder = yield* temporaryFolder
       yield* assertSettled(database, inFile(folder, "undisturbed"))
     }))
-  }, 120_000)
+  })
 
   it.live(
     "[Y57] [Y77] end the one that slept while another claimed the copy, before that has read a page",
@@ -244,7 +242,6 @@ describe("two processes of time-punches sync", () => {
         const after = yield* statusOf(database)
         assert.deepStrictEqual([after.rows, after.rows > 0], [before.rows, true])
         yield* assertSettled(database, inFile(folder, "undisturbed"))
-      }).pipe(Effect.scoped, Effect.provide(served(1000, "400 millis"))),
-    120_000
+      }).pipe(Effect.scoped, Effect.provide(served(1000, "400 millis")))
   )
 })

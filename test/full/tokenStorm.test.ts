@@ -472,5 +472,5 @@ describe("TokenCache in random schedules", () => {
       assert.isAbove(totals.requests, 2000)
       assert.isAbove(totals.immediate, 50)
       assert.isAbove(totals.given, 7000)
-    }), 300_000)
+    }))
 })

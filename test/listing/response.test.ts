@@ -272,14 +272,4 @@ describe("a 200 that is not a page", () => {
 
       assert.strictEqual(items.length, 1)
     }))
-
-  it.effect("is read with a byte order mark, and with an unknown field of any depth", () =>
-    Effect.gen(function*() {
-      const deep = `{"deep":${"[".repeat(100_000)}${"]".repeat(100_000)},${json.slice(1)}`
-      for (const body of [`\ufeff${json}`, deep]) {
-        const listing = scripted(() => text(body))
-
-        assert.strictEqual((yield* Effect.provide(TimePunches.page(company), listing)).items.length, 1)
-      }
-    }))
 })

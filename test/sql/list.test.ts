@@ -232,7 +232,7 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere, readers: mos
 
         assert.deepStrictEqual(punches, rows(6))
         assert.deepStrictEqual(idsOf(yield* listed()), [6, 2, 3, 4, 5, 7, 1])
-      }).pipe(Effect.timeout("10 seconds"))
+      }).pipe(Effect.timeout("50 seconds"))
   )
 
   test(
@@ -248,7 +248,7 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere, readers: mos
         }))
 
         assert.deepStrictEqual(inside.map(({ notes }) => notes), ["", "", "mine", "", ""])
-      }).pipe(Effect.timeout("10 seconds"))
+      }).pipe(Effect.timeout("50 seconds"))
   )
 
   test("frees its connection where it ends early, is interrupted, or fails", (store) =>
@@ -271,7 +271,7 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere, readers: mos
       assert.deepStrictEqual(idsOf(yield* listed()), [1, 2, 3, 4, 5, 9])
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`ALTER TABLE time_punches ADD COLUMN more integer`)
-    }).pipe(Effect.timeout("20 seconds")))
+    }).pipe(Effect.timeout("50 seconds")))
 
   test("readers who stop reading hold up no commit and no statement, and who waits behind them says so", (store) =>
     Effect.gen(function*() {
@@ -317,7 +317,7 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere, readers: mos
       // With the service of a caller's own transaction a reader needs no other place.
       const sql = yield* SqlClient.SqlClient
       assert.lengthOf(yield* sql.withTransaction(listed()), 7)
-    }).pipe(Effect.timeout("20 seconds"), Effect.provide(TestClock.layer())))
+    }).pipe(Effect.timeout("50 seconds"), Effect.provide(TestClock.layer())))
 
   test(
     "fails at a row that is not a valid punch, by its id, and emits nothing after it",

@@ -316,7 +316,7 @@ export const commandPlayer = (
     }
   })
 
-/** Each story in this process, over a copy of its own. */
+/** Each story in this process, over a separate copy. */
 export const itPlaysByCommand = (title: string, stories: ReadonlyMap<string, string>) =>
   describe(`${title} by the command`, () => {
     for (const [title, story] of stories) {

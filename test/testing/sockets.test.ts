@@ -129,7 +129,7 @@ describe.each(transports)("the fake service over a socket, with %s", (_name, lay
 })
 
 describe("the server of the fake service", () => {
-  it.live("stops with a stalled request, which nobody ends", () =>
+  it.live("stops with a stalled request, which no client ends", () =>
     Effect.gen(function*() {
       yield* inject(Fault.stallBody())
       const { url } = yield* FakeServer

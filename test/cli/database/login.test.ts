@@ -24,7 +24,7 @@ describe("a password that PostgreSQL refuses", () => {
         const sql = yield* SqlClient.SqlClient
         yield* sql.unsafe("CREATE ROLE payroll LOGIN PASSWORD 'the right one'")
       }).pipe(Effect.provide(clientOf(server.url())))
-      // It reads who may log in when it starts; when it is told to, some time later.
+      // It reads who may log in when it starts. A reload takes effect some time later.
       yield* Effect.promise(() => server.stop("SIGINT"))
       yield* Effect.promise(() => server.start())
       const address = new URL(server.url())

@@ -258,11 +258,12 @@ describe("--output of", () => {
     inFake((folder) =>
       Effect.gen(function*() {
         yield* failAfter(1, Fault.stallBeforeHeaders)
+        const asked = (yield* queries).length
         const stderr: Array<string> = []
         const run = yield* Effect.forkChild(
           cli(["list", "--page-size", "1", "--output", `${folder}/out/list.csv`], { stderr })
         )
-        while ((yield* queries).length < 2) yield* Effect.sleep("5 millis")
+        while ((yield* queries).length < asked + 2) yield* Effect.sleep("5 millis")
         const meanwhile = filesOf(folder)
         yield* Fiber.interrupt(run)
 
