@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
-import { invalidSetting, refusedSetting } from "./internal/setting/setting.ts"
+import { invalidSetting } from "./internal/setting/setting.ts"
 
 /** A company. A bare `CompanyId` is accepted wherever a `Company` is. */
 export interface Company {
@@ -25,12 +25,14 @@ export interface CompanyWithGuid extends Company {
 /** Validates a company from untyped code. @internal */
 export const CompanySchema = Schema.Struct({ id: CompanyId, guid: Schema.optional(CompanyGuid) })
 
+/** Absent where it is not set, so that `Config.option` and `Config.withDefault` see that; an error names it nevertheless. */
+const idText = Schema.String.annotate({ message: "TIME_PUNCHES_COMPANY_ID is not set" }).check(Schema.isNonEmpty())
+
 const config: Config.Config<Company> = Config.all({
-  id: Config.option(Config.NonEmptyString("TIME_PUNCHES_COMPANY_ID")),
+  id: Config.schema(idText, "TIME_PUNCHES_COMPANY_ID"),
   guid: Config.option(Config.NonEmptyString("TIME_PUNCHES_COMPANY_GUID"))
 }).pipe(Config.mapEffect(Effect.fnUntraced(function*(text) {
-  if (Option.isNone(text.id)) return yield* refusedSetting("TIME_PUNCHES_COMPANY_ID", "is not set")
-  const id = /^\d+$/.test(text.id.value) ? CompanyId.makeOption(Number(text.id.value)) : Option.none()
+  const id = /^\d+$/.test(text.id) ? CompanyId.makeOption(Number(text.id)) : Option.none()
   if (Option.isNone(id)) return yield* invalidSetting("TIME_PUNCHES_COMPANY_ID", "a whole number from 1 on")
   if (Option.isNone(text.guid)) return { id: id.value }
   const guid = CompanyGuid.makeOption(text.guid.value)
@@ -43,7 +45,7 @@ const config: Config.Config<Company> = Config.all({
 export const Company = {
   /**
    * Reads `TIME_PUNCHES_COMPANY_ID` and, if it is set, `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names
-   * the variable that is missing or malformed, never its value.
+   * the variable that is missing or malformed, never its value. `Config.option` and `Config.withDefault` take a missing id.
    */
   config
 } as const

@@ -59,13 +59,13 @@ export class Page extends Schema.Opaque<Page>()(Schema.Struct({
   /** What the response says beside its rows: the service's clock, the id of the request, the rate limit. */
   response: PageResponse,
   /**
-   * The paths of fields that this version does not know, such as `data[].overtime`, on the first page of a listing: of all its
-   * rows and breaks, of `meta` and of the page itself. At most 20 paths of 100 characters, and no value. Empty on later pages.
+   * The paths of fields that this version does not know, such as `data[].overtime`: of all rows and breaks of the page, of `meta`
+   * and of the page itself. At most 20 paths of 100 characters, and no value.
    */
   unknown: Schema.Array(Schema.String),
   /**
-   * Fields of punches and breaks that this version does not know, and that take away by their name, such as `data[].voided`, unless
-   * they are null, false, 0 or empty. Absent without one. On each page.
+   * Fields of punches and breaks that this version does not know, and that take away by their name, such as `data[].voided`, or by
+   * a state, such as `"deleted"`, unless they are null, false, 0 or empty, also as a text. Absent without one.
    */
   marks: Schema.optionalKey(Schema.Array(Mark)),
   /**

@@ -159,8 +159,14 @@ const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpC
         : noResponse(transportFailureOf(error, "Body"), origin)
   )
   const { type } = contentType(response)
-  const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()
-  return Option.isSome(issued) ? issued.value : yield* tokenFailure("Malformed", response.status)
+  const json = type === "" || isJson(type) ? Result.getOrUndefined(parseJson(body)) : undefined
+  const issued = toIssued(json)
+  if (Option.isSome(issued)) return issued.value
+  // Some endpoints refuse with a 200.
+  const code = codeOf(json)
+  return yield* (code === undefined
+    ? tokenFailure("Malformed", response.status)
+    : tokenFailure(reasons[code], response.status, { code: Option.some(code) }))
 })
 
 /**
@@ -181,6 +187,10 @@ const reasons = {
 
 const isErrorCode = (code: unknown): code is keyof typeof reasons =>
   Predicate.isString(code) && Object.hasOwn(reasons, code)
+
+/** The `error` of a body, if it is known. */
+const codeOf = (body: unknown) =>
+  Predicate.hasProperty(body, "error") && isErrorCode(body.error) ? body.error : undefined
 
 /**
  * What a response without a token means. The code of its body goes before its status: some services refuse a client with a 500.
@@ -214,10 +224,7 @@ const errorCode = (response: HttpClientResponse.HttpClientResponse) => {
   const { type } = contentType(response)
   if (type !== "" && !isJson(type)) return Effect.undefined
   return readBytes(response, bodyCap).pipe(
-    Effect.map((bytes) => {
-      const body = Result.getOrUndefined(parseJson(bytes))
-      return Predicate.hasProperty(body, "error") && isErrorCode(body.error) ? body.error : undefined
-    }),
+    Effect.map((bytes) => codeOf(Result.getOrUndefined(parseJson(bytes)))),
     Effect.timeout(codeTimeout),
     Effect.orElseSucceed(() => undefined)
   )

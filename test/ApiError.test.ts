@@ -13,7 +13,7 @@ import {
   UnknownClose,
   VerificationFailed
 } from "../src/close/CloseError.ts"
-import { CloseNumber } from "../src/close/ids.ts"
+import { CloseNumber, RevisionId } from "../src/close/ids.ts"
 import { FleetError, isFleetError } from "../src/fleet/FleetError.ts"
 import * as FleetReason from "../src/fleet/FleetReason.ts"
 import {
@@ -386,7 +386,7 @@ describe("isListError", () => {
 
 describe("the guards of the other unions", () => {
   const companyId = CompanyId.make(1)
-  const revisions = [{ id: "1.1", people: [], cause: "edited" }]
+  const revisions = [{ id: RevisionId.make("1.1"), people: [], cause: "edited" }]
   const closes = [
     [new NotReady({ companyId, found: { open: 1 }, issues: [], details: [] }), false],
     [new PeriodClosed({ companyId, close: CloseNumber.make(2), detail: "2026-03-02" }), false],

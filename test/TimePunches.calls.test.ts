@@ -1,6 +1,6 @@
 /** Calls of untyped code: what they name that does not exist, and what was meant. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Stream } from "effect"
+import { Config, DateTime, Effect, Layer, Option, Stream } from "effect"
 import { Company, CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
 import { unknownKey } from "../src/internal/text/meant.ts"
 import { FakeService } from "../src/testing/index.ts"
@@ -114,8 +114,38 @@ describe("Company.config", () => {
       assert.deepStrictEqual(yield* Effect.provide(Company.config, environment(env)), expected)
     }))
 
+  it.effect.each<readonly [Record<string, string>, boolean]>([
+    [{}, true],
+    [{ TIME_PUNCHES_COMPANY_ID: "" }, true],
+    [{ TIME_PUNCHES_COMPANY_ID: "7" }, false]
+  ])("is absent for Config.option and Config.withDefault with %j: %s", ([env, isAbsent]) =>
+    Effect.gen(function*() {
+      const other = { id: CompanyId.make(9) }
+      const read = Effect.all([
+        Config.option(Company.config),
+        Config.withDefault(Company.config, other),
+        Config.option(Config.all([Company.config]))
+      ])
+      const [option, orOther, group] = yield* Effect.provide(read, environment(env))
+
+      assert.deepStrictEqual([Option.isNone(option), orOther === other, Option.isNone(group)], [
+        isAbsent,
+        isAbsent,
+        isAbsent
+      ])
+    }))
+
+  it.effect("fails with Config.option on what is set and malformed", () =>
+    Effect.gen(function*() {
+      const env = environment({ TIME_PUNCHES_COMPANY_ID: "x" })
+      const error = yield* Effect.flip(Effect.provide(Config.option(Company.config), env))
+
+      assert.include(error.message, "TIME_PUNCHES_COMPANY_ID must be a whole number from 1 on")
+    }))
+
   it.effect.each<readonly [Record<string, string>, string]>([
     [{}, "TIME_PUNCHES_COMPANY_ID is not set"],
+    [{ TIME_PUNCHES_COMPANY_ID: "" }, "TIME_PUNCHES_COMPANY_ID is not set"],
     [{ TIME_PUNCHES_COMPANY_GUID: guid }, "TIME_PUNCHES_COMPANY_ID is not set"],
     [{ TIME_PUNCHES_COMPANY_ID: "0" }, "TIME_PUNCHES_COMPANY_ID must be a whole number from 1 on"],
     [{ TIME_PUNCHES_COMPANY_ID: "canary" }, "TIME_PUNCHES_COMPANY_ID must be a whole number from 1 on"],

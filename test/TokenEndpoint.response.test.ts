@@ -210,7 +210,7 @@ describe("A token response", () => {
     ["null", bodyOf("null"), "Malformed 200"],
     ["a list", bodyOf(`[${token}]`), "Malformed 200"],
     ["a text", bodyOf("\"some-token\""), "Malformed 200"],
-    ["an error with status 200", bodyOf("{\"error\":\"invalid_client\"}"), "Malformed 200"],
+    ["an error that is called text", bodyOf("{\"error\":\"invalid_client\"}", "text/plain"), "Malformed 200"],
     ["not UTF-8", Fault.invalidUtf8, "Malformed 200"],
     ["encoded although no encoding was accepted", Fault.contentEncoding("gzip"), "Malformed 200"],
     ["larger than any token", Fault.oversizedBody(65_537), "Malformed 200"],
@@ -255,6 +255,9 @@ describe("A token response", () => {
   )
 
   const problems: ReadonlyArray<readonly [status: number, reason: string, codes: ReadonlyArray<string>]> = [
+    [200, "InvalidClient", ["invalid_client"]],
+    [200, "Rejected", ["invalid_scope"]],
+    [200, "Malformed", ["server_error", "oops"]],
     [400, "InvalidClient", ["invalid_client", "unauthorized_client"]],
     [400, "Rejected", ["invalid_scope", "invalid_request", "invalid_grant", "unsupported_grant_type"]],
     [401, "InvalidClient", ["invalid_client"]],

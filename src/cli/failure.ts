@@ -159,6 +159,8 @@ const denied: Reason = {
   advice: "Get the permission to write there, or choose another file."
 }
 
+const isFolder: Reason = { what: "it is a folder" }
+
 const tooManyOpen = {
   what: "too many files are open (EMFILE)",
   advice: "Raise the limit (ulimit -n), or end other programs."
@@ -183,7 +185,8 @@ export const byCode: Partial<Record<string, Reason>> = {
     what: "the disk cannot be read or written (EIO)",
     advice: "Check the disk, or the connection to it, before the next run."
   },
-  EISDIR: { what: "it is a folder" },
+  EISDIR: isFolder,
+  ERR_FS_EISDIR: isFolder,
   ENOENT: { what: "there is no such file or folder" },
   ENOSPC: { what: "no space is left on the disk (ENOSPC)", advice: "Free space on that disk." },
   EPERM: denied,

@@ -11,6 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import { markText } from "../internal/wire/mark.ts"
 import { isWithin, type MissingDayRule, union } from "../payroll/DayRule.ts"
@@ -29,6 +30,7 @@ import {
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
+import { companyIdOf } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -140,10 +142,11 @@ export interface Created extends Revision {
  * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
  */
 export const create = (
-  company: CompanyId,
+  of: CompanyId | Company,
   options: CloseOptions
 ): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     yield* orFail(refusalOf(options, closeChecks, company) ?? CloseTerms.refuseOrder(options, company))
     const accept = new Set<string>(options.accept ?? [])
     const own = CloseTerms.termsOf({ ...options, companyId: company })
@@ -298,10 +301,11 @@ export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | 
  * `create` does.
  */
 export const correct = (
-  company: CompanyId,
+  of: CompanyId | Company,
   options: CorrectOptions = {}
 ): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     yield* orFail(refusalOf(options, correctChecks, company))
     const { accepted, books, corrected, remarks } = yield* inCopiedBooks(
       company,
@@ -366,13 +370,13 @@ export const correct = (
  * what only a write can meet. Writes nothing, and needs no right to write.
  */
 export const rehearse = (
-  company: CompanyId,
+  of: CompanyId | Company,
   options: CorrectOptions = {}
 ): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
   Effect.andThen(
-    orFail(refusalOf(options, correctChecks, company)),
+    orFail(refusalOf(options, correctChecks, companyIdOf(of))),
     inCopiedBooks(
-      company,
+      companyIdOf(of),
       Effect.fnUntraced(function*(books: CopiedBooks) {
         const { corrected, remarks } = yield* correctionOf(books, options)
         yield* refuseAdded(books, corrected, accepts(options, "gap"))
@@ -399,13 +403,13 @@ export type DueOptions = Pick<CorrectOptions, "closes" | "dayRules">
  * would record. Writes nothing. A close with nothing due is left out.
  */
 export const due = (
-  company: CompanyId,
+  of: CompanyId | Company,
   options: DueOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
   Effect.andThen(
-    orFail(refusalOf(options, dueChecks, company)),
+    orFail(refusalOf(options, dueChecks, companyIdOf(of))),
     inBooks(
-      company,
+      companyIdOf(of),
       Effect.fnUntraced(function*(books: Books) {
         const named = yield* namedOf(books, options.closes)
         const due = yield* Effect.forEach(
@@ -447,10 +451,11 @@ export interface Voided extends Revision {
  * Fails with `UnknownClose` unless the revision is the newest active one, and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
-  company: CompanyId,
+  of: CompanyId | Company,
   options: VoidOptions
 ): Effect.Effect<Voided, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     yield* orFail(refusalOf(options, voidChecks, company))
     const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
@@ -514,13 +519,13 @@ export interface VerifyOptions {
  * that no close has.
  */
 export const verify = (
-  company: CompanyId,
+  of: CompanyId | Company,
   options: VerifyOptions = {}
 ): Effect.Effect<Verified, ReadError | UnknownClose | VerificationFailed, SqlClient> =>
   Effect.andThen(
-    orFail(refusalOf(options, { close: optional(isCloseNumber) }, company)),
+    orFail(refusalOf(options, { close: optional(isCloseNumber) }, companyIdOf(of))),
     inCopiedBooks(
-      company,
+      companyIdOf(of),
       Effect.fnUntraced(function*(books: CopiedBooks) {
         const differing: Array<DifferingRevision> = []
         let [revisions, unverifiable] = [0, 0]
@@ -535,7 +540,7 @@ export const verify = (
         }
         const isNoneReached = revisions === 0 && unverifiable > 0
         if (differing.length > 0 || isNoneReached)
-          return yield* new VerificationFailed({ companyId: company, revisions: differing })
+          return yield* new VerificationFailed({ companyId: books.company, revisions: differing })
         return { revisions, unverifiable }
       })
     )

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { CompanyId, UserId } from "../Ids.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { CloseNumber } from "./ids.ts"
+import { CloseNumber, RevisionId } from "./ids.ts"
 
 /** Kinds with their numbers, such as `open 1, gap 2`. */
 export const foundText = (found: Readonly<Record<string, number>>): string =>
@@ -117,7 +117,7 @@ export class OutcomeUnknown
     /** The company. */
     companyId: CompanyId,
     /** The revisions that may have been written, such as `7.2`. */
-    revisions: Schema.Array(Schema.String),
+    revisions: Schema.Array(RevisionId),
     /** What the database said last. */
     detail: Schema.String
   })
@@ -138,7 +138,7 @@ export class OutcomeUnknown
 /** A revision that is not what the history gives. */
 export const DifferingRevision = Schema.Struct({
   /** Its name, such as `7.2`. */
-  id: Schema.String,
+  id: RevisionId,
   /** The people whose sums differ. */
   people: Schema.Array(UserId),
   /** Why. */

@@ -9,12 +9,14 @@ import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
 import type { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import type * as Amounts from "../payroll/Amounts.ts"
 import { isBoolean, optional, orFail, refusalOf } from "../payroll/options.ts"
 import { type PayCalendar, PayCalendarText, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
+import { companyIdOf } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks } from "./books.ts"
 import { refusal, type UnknownClose } from "./CloseError.ts"
@@ -46,9 +48,9 @@ export interface Hole {
  * active closes. Its amounts are not due with any other close, so it must be closed again.
  */
 export const holes = (
-  company: CompanyId
+  of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
-  inBooks(company, ({ all }) =>
+  inBooks(companyIdOf(of), ({ all }) =>
     Effect.succeed(
       Object.values(Arr.groupBy(openHoles(all), besideOf)).flatMap((group) =>
         group.map(({ dates, earlier, interval, later, locationId }): Hole => ({
@@ -97,10 +99,10 @@ export interface LateTime {
 
 /** The accepted gaps whose punches or paid time are more than when they were accepted, until a close has them. */
 export const lateTime = (
-  company: CompanyId
+  of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<LateTime>, SyncError, SqlClient> =>
   inBooks(
-    company,
+    companyIdOf(of),
     Effect.fnUntraced(function*(books: Books) {
       const times = timesOf(books.all)
       const late: Array<LateTime> = []
@@ -214,13 +216,15 @@ export interface NextSearch {
  * given; if no period of the calendar begins behind the last close; and if no close ever had the days of the oldest hole.
  */
 export const next = (
-  company: CompanyId,
+  of: CompanyId | Company,
   search: NextSearch = {}
 ): Effect.Effect<NextPeriod, InvalidRequest | SyncError | UnknownClose, SqlClient> =>
   Effect.andThen(
-    orFail(refusalOf(search, { acceptGaps: isBoolean, calendar: optional(Period.calendarChecks.calendar) }, company)),
+    orFail(
+      refusalOf(search, { acceptGaps: isBoolean, calendar: optional(Period.calendarChecks.calendar) }, companyIdOf(of))
+    ),
     inBooks(
-      company,
+      companyIdOf(of),
       Effect.fnUntraced(function*(books: Books) {
         const given = Option.map(Option.fromUndefinedOr(search.calendar), Period.normalCalendar)
         const hole = search.acceptGaps === true ? undefined : yield* periodOfHole(books, given)

@@ -3,11 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { Company } from "../Company.ts"
 import type { BusinessDate, CompanyId } from "../Ids.ts"
 import type { MissingDayRule } from "../payroll/DayRule.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import { type Checks, each, isDate, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import * as PayrollFile from "../payroll/PayrollFile.ts"
+import { companyIdOf } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, inCopiedBooks, openTables } from "./books.ts"
@@ -35,8 +37,6 @@ export interface FileOptions {
   /** Who writes it, for the note. Default: `unknown`. */
   readonly user?: string | undefined
 }
-
-const noCodes: PayrollFile.PayrollCodes = { getCode: () => undefined }
 
 const fileChecks: Checks<FileOptions> = {
   revisions: (names) =>
@@ -93,9 +93,12 @@ export type FileError =
  * meanwhile. A file by day or punch is computed from the history: it fails with `VerificationFailed` if that does not add up to the
  * record.
  */
-export const file = (company: CompanyId, options: FileOptions): Effect.Effect<ClosedFile, FileError, SqlClient> =>
+export const file = (
+  of: CompanyId | Company,
+  options: FileOptions
+): Effect.Effect<ClosedFile, FileError, SqlClient> =>
   Effect.gen(function*() {
-    const { file, note } = yield* prepareFile(company, options)
+    const { file, note } = yield* prepareFile(companyIdOf(of), options)
     yield* note
     return file
   })
@@ -103,7 +106,7 @@ export const file = (company: CompanyId, options: FileOptions): Effect.Effect<Cl
 /** The same, not noted yet. @internal */
 export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, options: FileOptions) {
   yield* orFail(refusalOf(options, fileChecks, company))
-  const { codes = noCodes, mapping, payDate, set = {}, user = "unknown" } = options
+  const { codes = { getCode: () => undefined }, mapping, payDate, set = {}, user = "unknown" } = options
   const detail = detailOf(mapping)
   const read = Effect.fnUntraced(function*<E, R>(
     books: Books,

@@ -6,8 +6,10 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { InvalidRequest } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Checks, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
+import { companyIdOf } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose, voidedBy } from "./CloseError.ts"
@@ -29,9 +31,9 @@ import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
 /** The closes of a company, each with all its revisions and sums. `totals` reads no rows: it is for a list of many closes. */
 export const list = (
-  company: CompanyId
+  of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
-  inBooks(company, (books) => Effect.forEach(books.all, (each) => withSums(books, each)))
+  inBooks(companyIdOf(of), (books) => Effect.forEach(books.all, (each) => withSums(books, each)))
 
 /** A revision without its rows, and what they add up to. */
 export interface RevisionTotals extends Omit<RecordedRevision, "rows"> {
@@ -49,10 +51,10 @@ const noTotals: Totals = { people: 0, net: Duration.zero, cost: 0, tips: 0, hasT
 
 /** The closes of a company, each with all its revisions and their totals, which the database adds up. */
 export const totals = (
-  company: CompanyId
+  of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<ClosedTotals>, SyncError, SqlClient> =>
   inBooks(
-    company,
+    companyIdOf(of),
     (books) =>
       Effect.map(readTotals(books), (totals) =>
         books.all.map(({ close, revisions, terms }) => ({
@@ -69,10 +71,10 @@ export const totals = (
 
 /** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
 export const get = (
-  company: CompanyId,
+  of: CompanyId | Company,
   close: CloseNumber
 ): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
-  inBooks(company, (books) => Effect.flatMap(storedOf(books, close), (each) => withSums(books, each)))
+  inBooks(companyIdOf(of), (books) => Effect.flatMap(storedOf(books, close), (each) => withSums(books, each)))
 
 /** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
 export interface NewestRevision {
@@ -91,11 +93,11 @@ export interface NewestRevision {
  * close that is over.
  */
 export const newest = (
-  company: CompanyId,
+  of: CompanyId | Company,
   close: CloseNumber
 ): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
   inBooks(
-    company,
+    companyIdOf(of),
     Effect.fnUntraced(function*(books: Books) {
       const { newest: { at, id }, terms } = yield* activeOne(books, close)
       const otherTerms = books.active.filter((each) => each.close !== close).map(({ terms }) => terms)
@@ -108,10 +110,10 @@ export const newest = (
  * that is the only revision of close 7. Fails with `UnknownClose` for one that is not active: a void, or one that was voided.
  */
 export const find = (
-  company: CompanyId,
+  of: CompanyId | Company,
   name: string
 ): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
-  inBooks(company, (books) => foundIn(books, name))
+  inBooks(companyIdOf(of), (books) => foundIn(books, name))
 
 /** The same, among the closes that were read. */
 export const foundIn = Effect.fnUntraced(function*(books: Books, name: string) {
@@ -154,11 +156,12 @@ const noteChecks: Checks<NoteOptions> = {
  * Notes are only added. Fails with `UnknownClose` for a revision that does not exist, or that was voided.
  */
 export const noteFile = (
-  company: CompanyId,
+  of: CompanyId | Company,
   revision: string,
   options: NoteOptions
 ): Effect.Effect<WrittenFile, InvalidRequest | SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     yield* orFail(refusalOf(options, noteChecks, company))
     const id = yield* revisionNamed(company, revision)
     const [file] = yield* insertFile(yield* openTables(company), [id], options, options.user ?? "unknown")
@@ -170,11 +173,11 @@ export const noteFile = (
  * `UnknownClose` for a number that no close has.
  */
 export const files = (
-  company: CompanyId,
+  of: CompanyId | Company,
   close: CloseNumber
 ): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
   inBooks(
-    company,
+    companyIdOf(of),
     Effect.fnUntraced(function*(books: Books) {
       const { revisions } = yield* storedOf(books, close)
       const active = new Set(activeRevisions(revisions).map(({ id }) => id))

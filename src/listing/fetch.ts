@@ -18,8 +18,7 @@ import { AttemptWatch, type Queued, timed, type Watch } from "../internal/resili
 import { retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
-import { marksOf } from "../internal/wire/mark.ts"
-import { unknownPaths } from "../internal/wire/unknown.ts"
+import { unreadOf } from "../internal/wire/unknown.ts"
 import { userAgent } from "../internal/wire/userAgent.ts"
 import { readVersion } from "../internal/wire/version.ts"
 import type { PageResponse } from "../Page.ts"
@@ -61,8 +60,7 @@ export const fetchRows = <A>(
         ({ json, receipt }) =>
           Effect.fromResult(Result.map(decode(json, query.company.id, query.contradicted), (rows) => ({
             ...rows,
-            unknown: Option.isNone(cursor) ? unknownPaths(json) : [],
-            marks: marksOf(json),
+            ...unreadOf(json),
             receipt
           })))
       )

@@ -15,9 +15,9 @@ import { statusOf } from "../internal/http/status.ts"
 import { overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
-import type { Mark } from "../internal/wire/mark.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
 import type { Spelling } from "../internal/wire/spelling.ts"
+import type { Unread } from "../internal/wire/unknown.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import type { Contradicted } from "./contradiction.ts"
@@ -30,14 +30,10 @@ export interface DecodedPage<A> {
 }
 
 /** A page with its place in the run, and what its response says. */
-export interface FetchedPage<A> extends DecodedPage<A> {
+export interface FetchedPage<A> extends DecodedPage<A>, Unread {
   readonly index: number
   readonly sent: Option.Option<Cursor>
   readonly response: PageResponse
-  /** Paths of fields that this version does not know: looked for on a first page only, a tenth of the time of its JSON. */
-  readonly unknown: ReadonlyArray<string>
-  /** Fields that this version does not know and that take away by their name: looked for on each page. */
-  readonly marks: ReadonlyArray<Mark>
   /** How its request asked for deleted punches and others alike; absent if it did not. */
   readonly spelling?: Spelling
 }

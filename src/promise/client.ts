@@ -138,7 +138,7 @@ const areSegments = Schema.is(Schema.Array(BackfillSegment))
  * A client of the service. Throws a `ConfigError` or an `InvalidRequest` that names the option that cannot be used. A timeout, a
  * retry and a cursor behave as in the main entry.
  *
- * **Example** (Print the punches of a week)
+ * **Example** (Print the punches of a week in New York, whose clocks change on its last day)
  *
  * ```ts
  * import { makeClient } from "effect-time-punches/promise"
@@ -149,7 +149,8 @@ const areSegments = Schema.is(Schema.Array(BackfillSegment))
  *     companyId: 4021,
  *     credentials: { accessToken }
  *   })
- *   for await (const punch of client.list({ clockedIn: { gte: new Date("2026-03-02"), lt: new Date("2026-03-09") } })) {
+ *   const week = { gte: new Date("2026-03-02T05:00:00Z"), lt: new Date("2026-03-09T04:00:00Z") }
+ *   for await (const punch of client.list({ clockedIn: week })) {
  *     console.log(punch.userId, punch.clockedIn, punch.clockedOut)
  *   }
  * }

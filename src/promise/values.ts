@@ -76,16 +76,12 @@ export interface WorkedTime {
   readonly anomalies: ReadonlyArray<string>
 }
 
-/** How a punch is measured. */
-export interface MeasureOptions {
-  /** Stands in for the clock-out of an open punch. Default: none. */
-  readonly asOf?: Date | undefined
-}
-
 /** How a punch is priced. */
-export interface CostOptions extends MeasureOptions {
+export interface CostOptions {
   /** How a fraction of a cent is rounded. */
   readonly rounding: "halfUp" | "halfEven" | "down" | "up"
+  /** Stands in for the clock-out of an open punch. Default: none. */
+  readonly asOf?: Date | undefined
 }
 
 /** One page of a listing. */

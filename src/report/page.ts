@@ -400,12 +400,12 @@ tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
   details .rows tbody > tr > td.number:nth-child(n) { --left: 0px; --width: auto; grid-column: 1 / -1; text-align: right; }
   details .rows td::before { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 }
-#issues td:last-child, #revisions td:is(:nth-child(7), :nth-child(8)):not(.number) { min-width: 8em; overflow-wrap: anywhere; }
+#issues td:last-child, #revisions td:nth-child(n + 7):not(.number) { min-width: 8em; overflow-wrap: anywhere; } #revisions tbody th { min-width: 0; }
 @media (min-width: 860px) { #issues td:nth-child(3) { min-width: 12em; } }
-@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } #issues :is(th, td) { padding-inline: 6px; } }
-@media screen { #issues .scroll { max-height: 70vh; overflow: auto; } }
+@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } #issues :is(th, td), #revisions :is(th, td) { padding-inline: 6px; } #revisions td:is(.time, :nth-child(n + 7)):not(.number) { min-width: 6em; white-space: normal; } }
+@media screen { #issues .scroll { max-height: 70vh; overflow: auto; border-bottom: 1px solid var(--line); } }
 @media print {
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; background: none; }
   details:not([open]) { display: none; }
   thead { display: table-header-group; }
   caption, h2 { break-after: avoid; }

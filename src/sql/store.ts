@@ -75,6 +75,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     if (Option.isNone(found) || (!begins && found.value.length === 0)) return
     const before = begins ? [] : yield* readUnknown(database, company)
     const paths = unknownOf(before, found.value)
+    if (!begins && paths.length === before.length) return
     const text = paths.length === 0 ? raw("NULL") : sql`${JSON.stringify(paths)}`
     yield* sql`UPDATE ${tables.sync}
       SET unknown = ${text}

@@ -38,9 +38,8 @@ export interface Batch {
    */
   readonly began: Option.Option<DateTime.Utc>
   /**
-   * With the batch that has the first page of a listing: the paths of its fields that this version does not know, as
-   * `Page.unknown` has them. The first batch of a first load replaces what a store has kept of them, every other one adds. Else
-   * `None`.
+   * With the batch of a page: the paths of its fields that this version does not know, as `Page.unknown` has them. The first batch
+   * of a first load replaces what a store has kept of them, every other one adds. Else `None`.
    */
   readonly unknown: Option.Option<ReadonlyArray<string>>
 }

@@ -187,7 +187,7 @@ const claimOf = (checkpoint: Checkpoint): Batch => {
 const isOneAttempt = (joined: ReadonlyArray<Batch>, { kind, pass }: Batch): boolean =>
   joined.every((batch) => batch.kind === kind && batch.pass === pass)
 
-/** The batches of one attempt as one: all rows in order, the last checkpoint, the unknown fields of the first pages. */
+/** The batches of one attempt as one: all rows in order, the last checkpoint, the unknown fields of all pages. */
 const join = (batches: ReadonlyArray<Batch>): Batch | undefined => {
   const last = batches.at(-1)
   const unknown = batches.flatMap((batch) => Option.toArray(batch.unknown))

@@ -229,7 +229,7 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
       return discarded({ ...read, running: verdict.running, isStored: false })
     case "Kept": {
       const { began = Option.none(), checkpoint, passId } = verdict
-      const unknown = Option.isNone(page.cursor.sent) ? Option.some(page.unknown) : Option.none()
+      const unknown = Option.some(page.unknown)
       const allowed = read.isAnswer && goal._tag === "Sweep" && goal.allowMissing
       const missing = Option.map(
         Option.all([verdict.missing, running.before]),

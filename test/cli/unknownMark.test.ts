@@ -95,6 +95,28 @@ describe("a field that takes away by its name", () => {
       assert.include(again.stderr, "unknownMark: data[].breaks[].is_cancelled ")
     })))
 
+  it.effect("is said beside what is due, and a correction", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* newCopy
+      yield* sync(file)
+      yield* close(file)
+      const [broken] = [rest("2026-03-03T15:00:00Z", "2026-03-03T15:30:00Z")]
+      const service = yield* FakeService
+      yield* service.edit([9], { notes: "x" })
+      yield* service.inject(Fault.badRow(0, { breaks: [{ ...broken, state: { isDeleted: true } }] }))
+      yield* sync(file)
+      const path = "data[].breaks[].state.isDeleted"
+      const verbs = [["due"], ["correct", "--dry-run"], ["correct"]]
+      const run = (env?: Parameters<typeof cli>[1]) =>
+        Effect.forEach(verbs, (verb) => cli(["payroll", ...verb, "--database", file], env))
+
+      for (const { code, stderr } of yield* run()) {
+        assert.strictEqual(code, 0, stderr)
+        assert.include(stderr, `unknownMark: ${path} may take away a punch or a break, first of punch `)
+      }
+      for (const { stderr } of yield* run(known(path))) assert.notInclude(stderr, "unknownMark")
+    })))
+
   it.effect("is found by a check of the service too", () =>
     inFake(Effect.gen(function*() {
       yield* FakeService.use((service) => service.inject(Fault.badRow(3, { voided: true })))

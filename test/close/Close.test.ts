@@ -3,9 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as CloseSums from "../../src/close/CloseSums.ts"
-import { Close, CloseNumber } from "../../src/close/index.ts"
+import { Close, CloseNumber, RevisionId } from "../../src/close/index.ts"
 import { ClosedPeriod } from "../../src/close/Revision.ts"
 import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
+import type { Company } from "../../src/Company.ts"
 import { BusinessDate, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
@@ -87,6 +88,50 @@ for (const database of databases()) {
         const [close] = yield* list(copy)
         const text = JSON.stringify(Schema.encodeSync(ClosedPeriod)(close ?? assert.fail("no close")))
         assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(text)), close)
+      }))
+
+    itWithCopy("takes a company by its id, or whole", (copy) =>
+      Effect.gen(function*() {
+        const { run } = copy
+        yield* closed(copy)
+        yield* commit(copy.kept, company, [shift(1, "2026-03-02T14:00:00Z", 9)])
+        const one = CloseNumber.make(1)
+        const read = (of: CompanyId | Company) =>
+          Effect.all([
+            run(Close.due(of)),
+            run(Close.rehearse(of)),
+            run(Close.verify(of)),
+            Effect.flip(run(Close.next(of))),
+            run(Close.holes(of)),
+            run(Close.lateTime(of)),
+            run(Close.list(of)),
+            run(Close.totals(of)),
+            run(Close.get(of, one)),
+            run(Close.newest(of, one)),
+            run(Close.find(of, "1.1")),
+            run(Close.files(of, one))
+          ])
+        const whole = { id: company }
+        const [byId, byWhole] = [yield* read(company), yield* read(whole)]
+        const created = yield* run(Close.create(whole, { ...next, accept: ["stale", "empty"] }))
+        const { revisions } = yield* run(Close.correct(whole))
+        const file = yield* run(Close.file(whole, {
+          mapping: formOf().mapping,
+          codes: { getCode: () => "0017" },
+          revisions: ["1.1"]
+        }))
+        const noted = yield* run(Close.noteFile(whole, "1.2", formOf()))
+        const voided = yield* run(Close.voidRevision(whole, { revision: "2.1", note: "early" }))
+
+        assert.deepStrictEqual(byWhole, byId)
+        assert.lengthOf(byId[0], 1)
+        assert.deepStrictEqual([created.id, revisions.map(({ id }) => id), file.rows, noted.revision, voided.close], [
+          "2.1",
+          ["1.2"],
+          1,
+          "1.2",
+          2
+        ])
       }))
 
     itWithCopy("refuses an option by its name, and writes nothing", (copy) =>
@@ -446,7 +491,7 @@ for (const database of databases()) {
           const unsent = yield* closing
           assert.deepStrictEqual(
             unsent._tag === "OutcomeUnknown" ? [unsent.revisions, unsent.isRetryable] : unsent,
-            [["1.1"], false]
+            [[RevisionId.make("1.1")], false]
           )
           assert.deepStrictEqual(yield* list(copy), [])
           isDown = false

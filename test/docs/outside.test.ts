@@ -23,6 +23,15 @@ describe("docs/examples/promises.ts", () => {
     deleted: false
   }]
 
+  const pause = (id: number, from: string, to: string) => ({
+    id,
+    user_id: wire.user_id,
+    custom_break_id: 0,
+    paid: false,
+    in: `2026-03-02T${from}:00Z`,
+    out: `2026-03-02T${to}:00Z`
+  })
+
   it.live("finds who is clocked in, writes lines, and closes with its framework", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* Endpoints
@@ -58,11 +67,7 @@ describe("docs/examples/promises.ts", () => {
         hourly_wage: 1500,
         clocked_in: "2026-03-02T09:00:00Z",
         clocked_out: "2026-03-02T17:00:00Z",
-        breaks: [["12:00", "12:40"], ["12:30", "13:00"]].map(([from, to], id) => ({
-          ...{ id: id + 1, user_id: wire.user_id, custom_break_id: 0, paid: false, deleted: false },
-          in: `2026-03-02T${from}:00Z`,
-          out: `2026-03-02T${to}:00Z`
-        })),
+        breaks: [pause(1, "12:00", "12:40"), pause(2, "12:30", "13:00")],
         deleted: false
       }]
     }))))

@@ -165,6 +165,11 @@ describe("a file that another user put beside a copy", () => {
         assert.strictEqual(locked.code, 8, locked.stderr)
         assert.match(locked.stderr, /fleet-lock-journal belongs to user 61002/)
         Fs.rmSync(`${file}.fleet-lock-journal`)
+        Fs.rmSync(`${file}.fleet-lock`)
+        Fs.symlinkSync(`${folder}/made`, `${file}.fleet-lock`)
+        assert.match((yield* run(owner, "fleet", "run", "--database", "c.db")).stderr, /fleet-lock is a link/)
+        assert.isFalse(Fs.existsSync(`${folder}/made`))
+        Fs.rmSync(`${file}.fleet-lock`)
         plant(`${file}-wal`)
         for (const verb of ["run", "list"]) {
           const { code, stderr } = yield* run(owner, "fleet", verb, "--database", "c.db")

@@ -217,7 +217,7 @@ describe("two processes of a fleet", () => {
         "5 minutes"
       )
       // All that were in work beside it twice are suspects too, and each is tried alone.
-      yield* nobodyLate(world, 6, "4 minutes")
+      yield* nobodyLate(world, "4 minutes")
       yield* assertEqual(world, companies.slice(1))
       assert.deepStrictEqual(yield* states, [[Number(poison), "quarantined"]])
       over.is = true

@@ -88,9 +88,22 @@ describe("what another user put under a name", () => {
         const synced = yield* run("copy", "sync", "--database", "theirs.db")
         assert.match(synced.stderr, /theirs\.db belongs to another user, who can read and change/)
         put(Path.join(folder, "out"), "theirs", other, 0o666)
+        const read = yield* run("copy", "status", "--database", "theirs.db")
+        assert.match(read.stderr, /theirs\.db belongs to another user, who can read and change/)
         const replaced = yield* run(...list, "out")
         assert.match(replaced.stderr, /out is of another user \(61002\)/)
         Fs.rmSync(Path.join(folder, "out"))
+        for (const name of ["out.part", "out.resume.json"]) {
+          put(Path.join(folder, name), "theirs", other, 0o666)
+          const { code, stderr } = yield* run("export", "--force", "--output", "out")
+          assert.strictEqual(code, 8)
+          assert.match(stderr, /is of another user \(61002\), in a folder where every user[^]*only you may write/)
+          Fs.rmSync(Path.join(folder, name))
+        }
+        put(Path.join(folder, "names.csv"), "kind,id,name\nuser,501,Ann\n", other)
+        const named = yield* run("summary", "--names", "names.csv")
+        assert.strictEqual(named.code, 0)
+        assert.match(named.stderr, /names\.csv belongs to another user, who can read and change/)
         for (const uid of [one.uid, 0]) {
           Fs.symlinkSync(Path.join(home, "precious"), Path.join(folder, "out"))
           Fs.lchownSync(Path.join(folder, "out"), uid, uid)

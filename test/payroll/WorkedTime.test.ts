@@ -16,6 +16,13 @@ describe("WorkedTime.of", () => {
     assert.deepStrictEqual(anomalies, [])
   })
 
+  it("has neither an overlap of breaks that touch, nor one outside that begins as the punch ends", () => {
+    const touching = [{ in: 100, out: 200 }, { in: 200, out: 300 }, { in: 8 * 3600, out: 8 * 3600 }]
+    const breaks = touching.map((each) => rest({ ...each, paid: false }))
+
+    assert.deepStrictEqual(WorkedTime.measure(punch({ breaks })).anomalies, [])
+  })
+
   it("has no durations, rather than zero ones, for an open punch without asOf", () => {
     assert.deepStrictEqual(WorkedTime.measure(punch(open)), {
       durations: Option.none(),

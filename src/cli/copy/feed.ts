@@ -139,7 +139,8 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
       ? yield* PunchCopy.feedPosition(company, { since: given, follow })
       : given)
     // An answer without lines would say that nothing was edited.
-    if (after === undefined && !selectsState(input)) {
+    const isWarned = after === undefined && !selectsState(input)
+    if (isWarned) {
       yield* printWarning(
         `the run begins with the state of the copy, whose events are all present: ${
           selectionWords(input).join(" ")
@@ -176,9 +177,7 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
       Effect.ensuring(clear),
       Effect.onInterrupt(() => printWarning("interrupted", ...resumeHint(input, last)))
     )
-    if (printed === 0 && state === undefined && (after !== undefined || selectsState(input))) {
-      yield* printHint("no event matches")
-    }
+    if (printed === 0 && state === undefined && !isWarned) yield* printHint("no event matches")
   }).pipe(
     Effect.catchTag("HistoryUnavailable", (error) => Effect.fail(describe(error, input))),
     Effect.provide(layer)
@@ -263,7 +262,8 @@ const resumeHint = (input: FeedInput, last: FeedPosition | undefined): ReadonlyA
 const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput) => {
   const flag = Option.isSome(since) ? "--since" : "--after"
   const again = Option.match(state, {
-    onNone: () => `${Option.isSome(since) ? "Give a later time. " : ""}Without ${flag} it begins with the state of the copy.`,
+    onNone: () =>
+      `${Option.isSome(since) ? "Give a later time. " : ""}Without ${flag} it begins with the state of the copy.`,
     onSome: (file) =>
       Option.isSome(after) || Option.isSome(since)
         ? `Remove ${printable(file)}, and run without ${flag}: the run begins with the state of the copy.`

@@ -10,11 +10,11 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import type * as Stdio from "effect/Stdio"
 import { hostname, userInfo } from "node:os"
-import { follow, isPlanted, openFolderOf } from "../../internal/files/whose.ts"
+import { follow, openFolderOf } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { type DatabaseTarget, databaseVariable as variable, readTarget, type SqliteTarget } from "../flags/address.ts"
-import { asInput, ofFile, warnOnce } from "../flags/file.ts"
+import { asInput, ofFile, warnOfPlanted, warnOnce } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
 import { interval, nonBlank, readWhole, text } from "../flags/values.ts"
 import { shellWord } from "../print/format.ts"
@@ -108,9 +108,7 @@ const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly:
   // With what SQLite keeps beside the file.
   const file = (yield* ofFile(filename, () => follow(filename))) ?? filename
   for (const suffix of ["", "-wal", "-journal", "-shm", ".fleet-lock"]) yield* asInput(`${file}${suffix}`)
-  if (!readonly && (yield* ofFile(filename, () => isPlanted(file)))) {
-    yield* warnOnce(file, `${printable(file)} belongs to another user, who can read and change what this run writes`)
-  }
+  yield* warnOfPlanted(file)
   const folder = openFolderOf(filename)
   // Whom the files of such a folder belong to says nothing of what is in them.
   if (folder !== undefined) {

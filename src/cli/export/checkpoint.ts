@@ -18,10 +18,11 @@ import type * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { Cursor } from "../../Ids.ts"
+import { checkPlanted } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, failure, type OutputClosed, usage } from "../failure.ts"
-import { asOutput, naming } from "../flags/file.ts"
+import { asOutput, naming, ofFile } from "../flags/file.ts"
 import {
   assertStill,
   clear,
@@ -113,7 +114,11 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   const target = yield* resolveTarget(output)
   const [partFile, noteFile] = [`${target}.part`, `${target}.resume.json`]
   const run = globalThis.crypto.randomUUID()
-  for (const file of [target, partFile, noteFile]) yield* asOutput(file, `--output ${output}`)
+  for (const file of [target, partFile, noteFile]) {
+    yield* asOutput(file, `--output ${output}`)
+    // Not even --force could remove it.
+    yield* ofFile(file, () => checkPlanted(file))
+  }
   yield* fs.access(path.dirname(target), { writable: true })
 
   const currentNote = Effect.gen(function*() {

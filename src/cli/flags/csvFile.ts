@@ -4,20 +4,22 @@ import * as Csv from "effect/encoding/Csv"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
+import type * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { readInput } from "./file.ts"
+import { readInput, warnOfPlanted } from "./file.ts"
 
 /** What `parse` makes of the bytes of the file, if one is given. */
 export const readCsvFile = <A>(
   file: Option.Option<string>,
   parse: (bytes: Uint8Array, file: string) => Effect.Effect<A, CommandFailure>
-): Effect.Effect<Option.Option<A>, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem> =>
+): Effect.Effect<Option.Option<A>, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Stdio.Stdio> =>
   Option.match(file, {
     onNone: () => Effect.succeedNone,
     onSome: (file) =>
       readInput(file).pipe(
+        Effect.tap(warnOfPlanted(file)),
         Effect.flatMap((bytes) => parse(bytes, file)),
         Effect.asSome
       )

@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Fs from "node:fs"
 import { basename, dirname } from "node:path"
-import { ForeignFile, otherWriter } from "../../internal/files/whose.ts"
+import { ForeignFile, isPlanted, otherWriter } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { CommandFailure, failure, noFolderOf, usage } from "../failure.ts"
 import { printWarning } from "../print/messages.ts"
@@ -75,6 +75,12 @@ export const warnOfWriter = Effect.fnUntraced(function*(file: string) {
     file,
     `${printable(file)} ${writer}, who can choose where the secret is sent: keep it where only you may write`
   )
+})
+
+/** Warns of a file that decides what is paid, if another user may have put it into a folder as `/tmp`. */
+export const warnOfPlanted = Effect.fnUntraced(function*(file: string) {
+  if (!(yield* ofFile(file, () => isPlanted(file)))) return
+  yield* warnOnce(file, `${printable(file)} belongs to another user, who can read and change what is in it`)
 })
 
 /** Prints a warning that no other step of this run has printed of the file or folder. */

@@ -54,7 +54,7 @@ export const verb = makeVerb(
         Option.map(
           value.lastError,
           ({ at, tag, text }) =>
-            shownOn.styles.yellow(`last error, ${DateTime.formatIso(at)}: ${tag}: ${escaped(text)}`)
+            shownOn.styles.yellow(`last error, ${DateTime.formatIso(at)}: ${escaped(`${tag}: ${text}`)}`)
         )
       ),
       ...(turns.length === 0 ? [] : ["", ...makeTable(turnColumns, shownOn).lines(turns)])

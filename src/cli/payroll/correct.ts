@@ -7,7 +7,7 @@ import { onFlag } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
 import { rehearse } from "./due.ts"
-import { printRemarks, printSwept, printWritten } from "./print.ts"
+import { printLimits, printRemarks, printWritten } from "./print.ts"
 import {
   authorship,
   note,
@@ -51,7 +51,7 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const { address, company, names } = record
   const options = { ...yield* readSumFlags(input), ...authorship(input.note) }
   yield* Effect.gen(function*() {
-    yield* printSwept(yield* requireCopy(company, address, input.maxAge))
+    yield* printLimits(yield* requireCopy(company, address, input.maxAge))
     const correction = yield* Close.correct(company, options)
     // They say what the record does not.
     const remarks = printRemarks(correction, names)

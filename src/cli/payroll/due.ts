@@ -6,7 +6,7 @@ import { requireCopy } from "../database/copy.ts"
 import { intoOutput } from "../flags/output.ts"
 import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
-import { printDue, printRemarks, printSwept } from "./print.ts"
+import { printDue, printLimits, printRemarks } from "./print.ts"
 import { openRecord, printNotReady, readFlags, readSumFlags, recordFlags, sumFlags, warnOfHoles } from "./record.ts"
 
 const rehearsalFlags = { ...recordFlags, ...sumFlags }
@@ -18,7 +18,7 @@ export const rehearse = Effect.fnUntraced(
     const { address, company, names } = record
     const options = yield* readSumFlags(input)
     yield* Effect.gen(function*() {
-      yield* printSwept(yield* requireCopy(company, address, input.maxAge))
+      yield* printLimits(yield* requireCopy(company, address, input.maxAge))
       const rehearsal = yield* Close.rehearse(company, options)
       const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
       yield* printDue(rehearsal.due.filter(hasSum), record)

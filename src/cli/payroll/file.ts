@@ -23,7 +23,7 @@ import { layerCopy } from "../database/copy.ts"
 import { personOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { parseJson, readText } from "../flags/file.ts"
+import { parseJson, readText, warnOfPlanted } from "../flags/file.ts"
 import { firstGiven } from "../flags/filter.ts"
 import { refuseForeign, unlikeText } from "../flags/form.ts"
 import { namesFlag, readCodes, readNames } from "../flags/names.ts"
@@ -236,7 +236,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput) {
     return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
   }
   const codes = yield* orDefault(input.codes, "codes")
-  const text = yield* readText(mappingFile)
+  const text = yield* Effect.tap(readText(mappingFile), warnOfPlanted(mappingFile))
   const json = yield* Effect.fromResult(
     Result.mapError(
       parseJson(text),

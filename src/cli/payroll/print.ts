@@ -11,8 +11,11 @@ import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import type { FileNote } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
+import { markText } from "../../internal/wire/mark.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
+import type { Checkpoint } from "../../sync/Checkpoint.ts"
+import { knownKeys } from "../flags/connection.ts"
 import { disputesUnknown } from "../flags/filter.ts"
 import type { Names } from "../flags/names.ts"
 import { countedPunches, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
@@ -63,14 +66,19 @@ export const printDue = Effect.fnUntraced(function*(
   if (due.length === 0) yield* printError("nothing is due")
 })
 
-/** How far back the copy was compared with the service: an increment sees no change that leaves `modified` as it was. */
-export const printSwept = ({ checkpoint }: CopyStatus) => {
-  const swept = Option.getOrUndefined(Option.flatMapNullishOr(checkpoint, ({ swept }) => swept))
+/**
+ * What the sums of the copy may lack: how far back it was compared with the service, since an increment sees no change that leaves
+ * `modified` as it was, and the fields that may take punches away.
+ */
+export const printLimits = Effect.fnUntraced(function*({ checkpoint }: CopyStatus) {
+  const { marks = [], swept } = Option.getOrElse(checkpoint, (): Partial<Checkpoint> => ({}))
   const range = swept === undefined
     ? "not swept since the first load"
     : `swept ${swept.gte === undefined ? "whole" : `back to ${dateOf(swept.gte)}`} on ${dateOf(swept.at)}`
-  return printError(`${range}: a wage or a break that changed without "modified" is found by a sweep alone`)
-}
+  yield* printError(`${range}: a wage or a break that changed without "modified" is found by a sweep alone`)
+  const known = yield* knownKeys
+  yield* printWarning(...marks.filter(({ path }) => !known.includes(path)).map(markText))
+})
 
 const dateOf = (at: DateTime.Utc): string => DateTime.formatIsoDateUtc(at)
 

@@ -15,6 +15,7 @@ import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, failure, usage } from "../failure.ts"
+import { naming } from "../flags/file.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
 import { clear, fileOf, ifExists, intoOutput, replaceWhole, resolveTarget } from "../flags/output.ts"
 import { fileFlag, intervalForm, nonBlank, onFlag, readInterval, readWhole, text, whole } from "../flags/values.ts"
@@ -214,7 +215,7 @@ const isOwn = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
   const info = yield* ifExists(fs.stat(file))
   if (Option.isNone(info)) return false
-  const start = yield* Stream.mkString(Stream.decodeText(fs.stream(file, { bytesToRead: mark.length })))
+  const start = yield* naming(file)(Stream.mkString(Stream.decodeText(fs.stream(file, { bytesToRead: mark.length }))))
   return start === mark
 })
 

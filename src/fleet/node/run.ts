@@ -290,7 +290,8 @@ const lockFile = (filename: string) =>
         try: () => {
           // Links are followed: two names of one file have one lock.
           const lock = `${follow(filename) ?? filename}.fleet-lock`
-          // Others could lock what they can read.
+          // Others could lock what they can read, and a link would be followed.
+          checkCompanions(filename, [], [".fleet-lock"])
           NodeSqlite.createFile(lock)
           checkCompanions(filename, [], [".fleet-lock"])
           checkCompanions(lock)

@@ -116,7 +116,8 @@ a { color: var(--accent); }
 .figures dt { color: var(--muted); font-size: 13px; }
 .figures a { color: inherit; }
 .figures dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; max-width: 100%; }
+.scroll { overflow-x: auto; max-width: 100%; --cover: var(--ground) 2rem, transparent 3rem; --shade: light-dark(#0003, #fff3), transparent 12px; }
+.scroll { background: linear-gradient(90deg, var(--cover)) local, linear-gradient(-90deg, var(--cover)) local, linear-gradient(90deg, var(--shade)), linear-gradient(-90deg, var(--shade)); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; unicode-bidi: isolate; }
 th { font-weight: 600; white-space: nowrap; }

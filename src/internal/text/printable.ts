@@ -29,8 +29,8 @@ export const escaped = (text: string): string => escapedBy(unprintable)(text)
 export const escapedBy = (pattern: RegExp) => (text: string): string =>
   text.replace(pattern, (char, hidden: string | undefined) => hidden === undefined ? char : codeOf(char))
 
-/** What JSON and CSV leave as it is, and a terminal obeys: the controls of C1, and what changes the direction of text. */
-export const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** What JSON and CSV leave as it is, and a terminal obeys: the controls of C1, and what ends a line or changes the direction of text. */
+export const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** The same for a text whose lines stay lines. */
 export const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")

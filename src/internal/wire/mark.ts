@@ -1,10 +1,9 @@
 /** Marks: keys of a row that this version does not know, and that take the row or a break away by their name. */
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { idOf, isRecord } from "./decoder.ts"
-import { breakNames, timePunchNames } from "./names.ts"
-import { mostPaths, pathOf } from "./unknown.ts"
+
+/** Paths that are kept: a service with many new fields is named by some of them. */
+export const mostPaths = 20
 
 /** A path of such a key, such as `data[].voided`, in the rows that were read. */
 export const Mark = Schema.Struct({
@@ -18,69 +17,35 @@ export const Mark = Schema.Struct({
 
 export type Mark = typeof Mark.Type
 
-const rowKeys: ReadonlySet<string> = new Set(Object.values(timePunchNames))
-const breakKeys: ReadonlySet<string> = new Set(Object.values(breakNames))
+const participles =
+  "deleted|removed|void|voided|cancell?ed|archived|rejected|declined|reversed|superseded|duplicate|ignored|excluded"
 
-const words =
-  "deleted|removed|void|voided|cancell?ed|archived|rejected|declined|reversed|superseded|duplicate|ignored|" +
-  "excluded|inactive|hidden|test|draft"
-const takesAway = new RegExp(`^(is_)?(${words})(_(at|by|on))?$`)
+const takesAway = new RegExp(
+  `^_*(?:(?:is|was|has|been|soft|date|time)_)*(?:${participles}|deletion|removal|inactive|hidden)` +
+    "(?:_(?:at|by|on|of|date|time|utc|user|id))*$|^(?:is_)?(?:test|draft)(?:_(?:at|by|on))?$"
+)
 
-/** Also of a key that is written `isVoided`. */
-const isMarkName = (key: string): boolean =>
-  takesAway.test(key.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").replaceAll("-", "_").toLowerCase())
+const isParticiple = new RegExp(`^(?:${participles})$`, "i")
 
-const isSet = (value: unknown): boolean => value !== null && value !== false && value !== 0 && value !== ""
-
-/** The keys that a row may lack, a break among them. */
-interface Optional {
-  readonly shift_id: unknown
-  readonly department_id: unknown
-  readonly pos_type: unknown
-  readonly breaks: unknown
-  readonly deleted: unknown
-}
-
-const isAbsent = (value: unknown): number => value === undefined ? 1 : 0
-
-const countKeys = (object: object): number => {
-  let count = 0
-  // Without an array of the keys of each row.
-  for (const _ in object) count++
-  return count
-}
+/** Also texts that a database or a form has for null and false. */
+const isUnset = (value: unknown): boolean =>
+  value === null || value === false || value === 0 ||
+  (typeof value === "string" && /^(?:|0|false|no|null|0000-00-00.*)$/i.test(value))
 
 /**
- * The marks of the rows of a page. Only of an object with more keys than those that are known and that it has, the keys are looked
- * at. What is deleted already cannot be taken away by another key.
+ * The paths under a key that is not known which take away: itself by its name, a state by its word, or keys of its object. Also of a
+ * key that is written `isVoided`.
  */
-export const marksOf = (json: unknown): ReadonlyArray<Mark> => {
-  if (!Predicate.hasProperty(json, "data") || !Array.isArray(json.data)) return none
-  const found = new Map<string, Mark>()
-  const look = (object: object, known: ReadonlySet<string>, before: string, row: unknown): void => {
-    for (const [key, value] of Object.entries(object)) {
-      if (known.has(key) || !isMarkName(key) || !isSet(value)) continue
-      const path = pathOf(before + key)
-      const { count, punchId } = found.get(path) ?? { punchId: Option.getOrElse(idOf(row), () => 0), count: 0 }
-      found.set(path, { path, punchId, count: count + 1 })
-    }
-  }
-  for (const row of json.data) {
-    if (!isRecord<Optional>(row) || row.deleted === true) continue
-    const absent = isAbsent(row.shift_id) + isAbsent(row.department_id) + isAbsent(row.pos_type) +
-      isAbsent(row.breaks) +
-      isAbsent(row.deleted)
-    if (countKeys(row) + absent > rowKeys.size) look(row, rowKeys, "data[].", row)
-    if (!Array.isArray(row.breaks)) continue
-    for (const each of row.breaks) {
-      if (!isRecord<Optional>(each) || each.deleted === true) continue
-      if (countKeys(each) + isAbsent(each.deleted) > breakKeys.size) look(each, breakKeys, "data[].breaks[].", row)
-    }
-  }
-  return found.size === 0 ? none : [...found.values()].slice(0, mostPaths)
+export const marksUnder = (key: string, value: unknown, depth = 3): ReadonlyArray<string> => {
+  if (isUnset(value)) return []
+  const name = key.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").replaceAll("-", "_").toLowerCase()
+  if (takesAway.test(name)) return [key]
+  if (typeof value === "string") return /(?:^|_)(?:status|state)$/.test(name) && isParticiple.test(value) ? [key] : []
+  if (depth === 0 || !Predicate.isObject(value)) return []
+  return Object.entries(value).flatMap(([inner, each]) =>
+    marksUnder(inner, each, depth - 1).map((path) => `${key}.${path}`)
+  )
 }
-
-const none: ReadonlyArray<Mark> = []
 
 /** Marks with those of a later page: the first punch stays. */
 export const addMarks = (known: ReadonlyArray<Mark>, more: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {

@@ -1,6 +1,9 @@
-/** Fields of a page that this version does not know: the paths of their keys, never their values. */
+/** Fields of a page that this version does not know: the paths of their keys, never their values; and which of them are marks. */
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { escaped } from "../text/printable.ts"
+import { idOf } from "./decoder.ts"
+import { type Mark, marksUnder, mostPaths } from "./mark.ts"
 import { breakNames, timePunchNames } from "./names.ts"
 import { WireCursor } from "./schema.ts"
 
@@ -15,19 +18,34 @@ const objects = {
 
 const knownPaths = new Set(Object.values(objects).flatMap(({ before, keys }) => [...keys].map((key) => before + key)))
 
-/** Paths that are kept: a service with many new fields is named by some of them. */
-export const mostPaths = 20
-
 /** Characters of a path. A longer one is cut. */
 const mostCharacters = 100
 
-/** The paths of the keys of all rows, all breaks, `meta`, `meta.cursor` and the page itself that are not known, each once. */
-export const unknownPaths = (json: unknown): ReadonlyArray<string> => {
-  const found = new Set<string>()
-  const look = ({ before, keys }: typeof objects[keyof typeof objects], value: unknown) => {
-    if (!Predicate.isObject(value)) return
+/** What a page has that this version does not read. */
+export interface Unread {
+  /** The paths of the keys of all rows, all breaks, `meta`, `meta.cursor` and the page itself that are not known, each once. */
+  readonly unknown: ReadonlyArray<string>
+  /** What is deleted already cannot be taken away by another key. */
+  readonly marks: ReadonlyArray<Mark>
+}
+
+/** Only of a row or a break with more keys than those that are known and that it has, the keys are looked at. */
+export const unreadOf = (json: unknown): Unread => {
+  const unknown = new Set<string>()
+  const marks = new Map<string, Mark>()
+  const look = ({ before, keys }: typeof objects[keyof typeof objects], object: unknown, row?: unknown) => {
+    if (!Predicate.isObject(object)) return
     // Without an array of the keys of each row. Parsed JSON inherits no key that can be enumerated.
-    for (const key in value) if (!keys.has(key) && found.size < mostPaths) found.add(pathOf(before + key))
+    for (const key in object) {
+      if (keys.has(key)) continue
+      if (unknown.size < mostPaths) unknown.add(before + key)
+      if (row === undefined || object["deleted"] === true) continue
+      for (const under of marksUnder(key, object[key])) {
+        const path = pathOf(before + under)
+        const { count, punchId } = marks.get(path) ?? { punchId: Option.getOrElse(idOf(row), () => 0), count: 0 }
+        marks.set(path, { path, punchId, count: count + 1 })
+      }
+    }
   }
   look(objects.envelope, json)
   if (Predicate.hasProperty(json, "meta")) {
@@ -36,13 +54,29 @@ export const unknownPaths = (json: unknown): ReadonlyArray<string> => {
   }
   if (Predicate.hasProperty(json, "data") && Array.isArray(json.data)) {
     for (const row of json.data) {
-      look(objects.row, row)
-      if (Predicate.hasProperty(row, "breaks") && Array.isArray(row.breaks)) {
-        for (const each of row.breaks) look(objects.break, each)
+      if (!Predicate.isObject(row)) continue
+      const { breaks, deleted } = row
+      const absent = isAbsent(row["shift_id"]) + isAbsent(row["department_id"]) + isAbsent(row["pos_type"]) +
+        isAbsent(breaks) + isAbsent(deleted)
+      if (countKeys(row) + absent > objects.row.keys.size) look(objects.row, row, row)
+      if (!Array.isArray(breaks)) continue
+      for (const each of breaks) {
+        if (Predicate.isObject(each) && countKeys(each) + isAbsent(each["deleted"]) > objects.break.keys.size) {
+          look(objects.break, each, deleted === true ? undefined : row)
+        }
       }
     }
   }
-  return [...found]
+  return { unknown: [...new Set([...unknown].map(pathOf))], marks: [...marks.values()].slice(0, mostPaths) }
+}
+
+/** Of a key that a row or a break may lack. */
+const isAbsent = (value: unknown): number => value === undefined ? 1 : 0
+
+const countKeys = (object: object): number => {
+  let count = 0
+  for (const _ in object) count++
+  return count
 }
 
 /** Paths of several pages, each once, without those that this version knows: another version may have kept them. */

@@ -40,6 +40,21 @@ const rowsIn = (file: string, table = "time_punches") => {
   }
 }
 
+/** A run that repeats, and time that passes until it shows a text so many times. */
+const repeating = Effect.fnUntraced(function*(database: string, ...args: ReadonlyArray<string>) {
+  const screen: Array<string> = []
+  const stderr: Array<string> = []
+  const flags = args.length > 0 ? args : ["--every", "15m"]
+  const running = yield* Effect.forkChild(cli(["sync", "--database", database, ...flags], { screen, stderr }))
+  const shows = Effect.fnUntraced(function*(text: RegExp | string, count = 1) {
+    while (screen.join("").split(text).length <= count) {
+      yield* TestClock.adjust("1 second")
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+    }
+  })
+  return { running, shows, stderr }
+})
+
 describe("time-punches sync", () => {
   it.effect("loads everything, then what has changed", () =>
     withCopy(Effect.fnUntraced(function*(file) {
@@ -155,6 +170,8 @@ describe("time-punches sync", () => {
   it.effect("shows the fields that it does not know, without their values", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
+      // The second page.
+      yield* service.inject(Fault.badRow(1, { kiosk: "secret" }), { requests: 2 })
       yield* service.inject(Fault.badRow(3, { overtime_kind: "secret", "\u001b[2J": 5 }))
       yield* sync(file)
       const table = yield* status(file)
@@ -166,7 +183,7 @@ describe("time-punches sync", () => {
       yield* sync(file)
       const kept = yield* status(file, "--json")
 
-      const paths = ["data[].overtime_kind", "data[].\\u001b[2J"]
+      const paths = ["data[].overtime_kind", "data[].\\u001b[2J", "data[].kiosk"]
       assert.include(table.stdout, `\nfields that this release does not know: ${paths.join(", ")}\n`)
       assert.deepStrictEqual(JSON.parse(json.stdout).unknown, paths)
       assert.deepStrictEqual(JSON.parse(kept.stdout).unknown, paths)
@@ -334,27 +351,19 @@ describe("time-punches sync", () => {
   it.effect("repeats, prints what may pass, and ends with what cannot", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
-      const screen: Array<string> = []
-      // Retries sleep on the clock of the test, which moves until the text is there.
-      const shows = Effect.fnUntraced(function*(text: RegExp, count: number) {
-        while ((screen.join("").match(text) ?? []).length < count) {
-          yield* TestClock.adjust("1 second")
-          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-        }
-      })
-      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen }))
-      yield* shows(/first load: /g, 1)
+      const { running, shows } = yield* repeating(file)
+      yield* shows("first load: ")
       yield* TestClock.adjust("15 minutes")
-      yield* shows(/increment: /g, 1)
+      yield* shows("increment: ")
       yield* service.inject(Fault.status(503))
       yield* TestClock.adjust("15 minutes")
-      yield* shows(/503 /g, 1)
+      yield* shows("503 ")
       yield* service.clearFaults
       yield* TestClock.adjust("15 minutes")
-      yield* shows(/increment: /g, 2)
+      yield* shows("increment: ", 2)
       yield* service.inject(Fault.status(403))
       yield* TestClock.adjust("15 minutes")
-      yield* shows(/403 /g, 1)
+      yield* shows("403 ")
       const { code, stdout } = yield* Fiber.join(running)
 
       assert.strictEqual(code, 5)
@@ -364,15 +373,8 @@ describe("time-punches sync", () => {
   it.effect("sends nothing before the wait that the service asks for is over", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
-      const screen: Array<string> = []
-      const shows = Effect.fnUntraced(function*(text: RegExp) {
-        while (!text.test(screen.join(""))) {
-          yield* TestClock.adjust("1 second")
-          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-        }
-      })
       yield* service.inject(Fault.retryAfter("3600", 503), { times: 1 })
-      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen }))
+      const { running, shows } = yield* repeating(file)
       yield* shows(/503 .*retry after 1h/)
       const sent = (yield* queries).length
       for (let quarter = 0; quarter < 3; quarter++) {
@@ -381,54 +383,42 @@ describe("time-punches sync", () => {
         assert.strictEqual((yield* queries).length, sent, "a request before the hour is over")
       }
       yield* TestClock.adjust("15 minutes")
-      yield* shows(/first load: /)
+      yield* shows("first load: ")
       yield* Fiber.interrupt(running)
     })))
 
   it.effect("waits for a database that is locked or away when it starts, and says so", () =>
     withCopy(Effect.fnUntraced(function*(file) {
-      const until = Effect.fnUntraced(function*(texts: ReadonlyArray<string>, part: string) {
-        while (!texts.join("").includes(part)) {
-          yield* TestClock.adjust("1 second")
-          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-        }
-      })
-      const repeated = (database: string, texts: Array<string>) =>
-        cli(["sync", "--database", database, "--every", "15m"], { screen: texts })
-      const away: Array<string> = []
-      const waiting = yield* Effect.forkChild(repeated("postgres://postgres@127.0.0.1:1/x", away))
-      yield* until(away, "sync waits for its database: the database failed: connect ECONNREFUSED")
-      yield* Fiber.interrupt(waiting)
+      const away = yield* repeating("postgres://postgres@127.0.0.1:1/x")
+      yield* away.shows("sync waits for its database: the database failed: connect ECONNREFUSED")
+      yield* Fiber.interrupt(away.running)
 
       const writer = new DatabaseSync(file)
       writer.exec("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
-      const locked: Array<string> = []
-      const running = yield* Effect.forkChild(repeated(file, locked))
-      yield* until(locked, "sync waits for its database")
+      const locked = yield* repeating(file)
+      yield* locked.shows("sync waits for its database")
       writer.close()
-      yield* until(locked, "first load: ")
-      yield* Fiber.interrupt(running)
+      yield* locked.shows("first load: ")
+      yield* Fiber.interrupt(locked.running)
 
       // To open a file that is not in WAL mode needs the file for itself.
       const other = `${yield* temporaryFolder}/other.db`
       const owner = new DatabaseSync(other)
       owner.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE")
-      const unopened: Array<string> = []
-      const opening = yield* Effect.forkChild(repeated(other, unopened))
-      yield* until(unopened, `sync waits for its database: the database failed: ${other}: database is locked`)
+      const unopened = yield* repeating(other)
+      yield* unopened.shows(`sync waits for its database: the database failed: ${other}: database is locked`)
       owner.close()
-      yield* until(unopened, "first load: ")
-      yield* Fiber.interrupt(opening)
+      yield* unopened.shows("first load: ")
+      yield* Fiber.interrupt(unopened.running)
 
-      const { code } = yield* repeated(`${file}/folder/punches.db`, [])
+      const { code } = yield* sync(`${file}/folder/punches.db`, "--every", "15m")
       assert.strictEqual(code, 8)
     })))
 
   it.effect("stops repeating once another file has the name of its copy", () =>
     withCopy(Effect.fnUntraced(function*(file) {
-      const screen: Array<string> = []
-      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen }))
-      yield* Effect.promise(() => vi.waitUntil(() => screen.join("").includes("first load: "), { timeout: 60_000 }))
+      const { running, shows } = yield* repeating(file)
+      yield* shows("first load: ")
       yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       Fs.writeFileSync(`${file}.backup`, "")
       Fs.renameSync(`${file}.backup`, file)
@@ -459,10 +449,8 @@ describe("time-punches sync", () => {
 
   it.effect("says that no pass was running if it is interrupted between two", () =>
     withCopy(Effect.fnUntraced(function*(file) {
-      const screen: Array<string> = []
-      const stderr: Array<string> = []
-      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen, stderr }))
-      yield* Effect.promise(() => vi.waitUntil(() => screen.join("").includes("first load: "), { timeout: 60_000 }))
+      const { running, shows, stderr } = yield* repeating(file)
+      yield* shows("first load: ")
       yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       yield* Fiber.interrupt(running)
 
@@ -585,20 +573,16 @@ describe("time-punches sync --history", () => {
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
       yield* TestClock.setTime(Date.now())
-      const screen: Array<string> = []
-      const shows = (count: number, line: string) =>
-        Effect.promise(() => vi.waitUntil(() => screen.join("").split(line).length > count, { timeout: 60_000 }))
-      const flags = ["--history", "--keep-history", "1d", "--every", "12h"]
-      const running = yield* Effect.forkChild(cli(["sync", "--database", file, ...flags], { screen }))
-      yield* shows(1, "first load: ")
+      const { running, shows } = yield* repeating(file, "--history", "--keep-history", "1d", "--every", "12h")
+      yield* shows("first load: ")
       yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
       yield* TestClock.adjust("12 hours")
-      yield* shows(1, "increment: ")
+      yield* shows("increment: ")
       const between = versions(file)
       yield* TestClock.adjust("12 hours")
-      yield* shows(2, "increment: ")
+      yield* shows("increment: ", 2)
       yield* TestClock.adjust("12 hours")
-      yield* shows(1, "history: 3 versions removed, replaced more than 1 day ago")
+      yield* shows("history: 3 versions removed, replaced more than 1 day ago")
       yield* Fiber.interrupt(running)
 
       assert.deepStrictEqual([between, versions(file)], [3, 0])

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
 import { logOf } from "../../../src/cli/print/messages.ts"
 import { shownCells } from "../../../src/cli/print/output.ts"
 import { FakeService, Fault } from "../../../src/testing/index.ts"
@@ -21,7 +22,10 @@ const controls = [
   ...Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)),
   ...Array.from({ length: 33 }, (_, code) => String.fromCharCode(0x7f + code))
 ]
-const hostile = [...controls, ...sequences, "over\rwritten", "a\r\nb", "\"\u001b[1m\"", ",\u001b[1m\","].join("|")
+/** What turns a text around, or ends a line of some programs. */
+const turning = [..."\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
+const hostile = [...controls, ...turning, ...sequences, "over\rwritten", "a\r\nb", "\"\u001b[1m\"", ",\u001b[1m\","]
+  .join("|")
 
 /** A name, in quotes. */
 const inFiles = `"${hostile.replaceAll("\"", "\"\"")}"`
@@ -62,6 +66,14 @@ const writers: Readonly<Record<string, (folder: string) => ReadonlyArray<string>
   json: () => ["list", "--json"],
   "table of check": (folder) => ["payroll", "check", ...week, "--names", `${folder}/names.csv`],
   "table of summary": (folder) => ["summary", "--by", "user", "--names", `${folder}/names.csv`],
+  "page of report": (folder) => ["report", ...week, "--names", `${folder}/names.csv`, "--output", "-"],
+  "table of doctor": () => ["doctor"],
+  "json of doctor": () => ["doctor", "--json"],
+  "table of fleet": () => ["fleet", "list"],
+  "json of fleet": () => ["fleet", "list", "--json"],
+  "table of turns": () => ["fleet", "status", "4021"],
+  "json of turns": () => ["fleet", "status", "4021", "--json"],
+  "table of runners": () => ["fleet", "runners"],
   "table of diff": (folder) => ["payroll", "diff", "--close", "1", "--names", `${folder}/names.csv`]
 }
 
@@ -75,6 +87,17 @@ const onDatabase = new Set([
   "json of show",
   "table of closes"
 ])
+const onFleet = new Set(["table of fleet", "json of fleet", "table of turns", "json of turns", "table of runners"])
+
+/** A fleet whose texts are hostile, as another program could have written them. */
+const plantFleet = (file: string) => {
+  using database = new DatabaseSync(file)
+  const [now, error] = [Date.now(), JSON.stringify({ at: "2026-03-09T15:00:00.000Z", tag: hostile, text: hostile })]
+  database.prepare("UPDATE fleet_company SET state = 'blocked', reason = ?, last_error = ?").run(hostile, error)
+  database.prepare("INSERT INTO fleet_run VALUES (4021, 1, ?, 0, ?, 1, 1, ?)").run(hostile, now, hostile)
+  database.prepare("INSERT INTO fleet_pause VALUES (?, ?, 0, NULL, NULL, ?)").run(hostile, now + 60_000, hostile)
+  database.prepare("INSERT INTO fleet_runner VALUES (?, ?, 0, ?, ?)").run(hostile, hostile, now, "{}")
+}
 /** What prints the text of a mapping, whose separator is a tab. */
 const ofMapping = new Set(["file", "preview"])
 
@@ -92,7 +115,7 @@ const punches = [1, 2, 3].map((id) =>
 /** What a terminal gets beside what we style: SGR of ours, the line that is erased, and line ends. */
 const obeyedIn = (text: string) =>
   [...text.replaceAll(/\u001b\[(?:0|1|31|32|33)m|\r\u001b\[2K/g, "").replaceAll("\r\n", "\n")]
-    .filter((char) => char !== "\n" && /[\u0000-\u001f\u007f-\u009f]/.test(char))
+    .filter((char) => char !== "\n" && (turning.includes(char) || /[\u0000-\u001f\u007f-\u009f]/.test(char)))
 
 describe("controls in text of others", () => {
   for (const [name, argsOf] of Object.entries(writers)) {
@@ -109,6 +132,10 @@ describe("controls in text of others", () => {
             service.edit([2], { clocked_out: "2026-03-03T23:00:00Z", notes: `${hostile}!` })
           )
           yield* cli(["sync", "--history", ...database])
+        }
+        if (onFleet.has(name)) {
+          yield* cli(["fleet", "add", "4021", ...database])
+          plantFleet(`${folder}/punches.db`)
         }
         Fs.writeFileSync(`${folder}/names.csv`, `kind,id,name\nuser,501,${inFiles}\n`)
         const columns = [{ header: "Id", value: "userId" }, { header: "User", value: "userName" }, {
@@ -128,7 +155,7 @@ describe("controls in text of others", () => {
             columns
           })
         )
-        const args = [...argsOf(folder), ...(onDatabase.has(name) ? database : [])]
+        const args = [...argsOf(folder), ...(onDatabase.has(name) || onFleet.has(name) ? database : [])]
         const piped = yield* cli(args, { terminal: false })
         assert.include([0, 9], piped.code, piped.stderr)
         for (const settings of [["--color", "never"], ["--color", "always"], [], ["no colour"]]) {
@@ -143,7 +170,7 @@ describe("controls in text of others", () => {
           )
           assert.deepStrictEqual(obeyedIn(stderr), [])
           assert.isAbove(stdout.length, 20)
-          if (!/^(table|ndjson|json)/.test(name)) {
+          if (!/^(table|ndjson|json|page)/.test(name)) {
             // What is left out shows as what it is, once for each time that it is there.
             assert.notInclude(stdout, "\u001b[1m")
             const written = yield* cli([...args, ...flags, "--output", `${folder}/out`, "--force"], {
@@ -158,7 +185,7 @@ describe("controls in text of others", () => {
           }
         }
         // The pipe has the bytes: else nothing was tried.
-        if (!/^(table|ndjson|json)/.test(name) && name !== "diff of people") assert.include(piped.stdout, "\u001b")
+        if (!/^(table|ndjson|json|page)/.test(name) && name !== "diff of people") assert.include(piped.stdout, "\u001b")
       }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))))
   }
 
@@ -166,16 +193,24 @@ describe("controls in text of others", () => {
     Effect.gen(function*() {
       const service = yield* FakeService
       const text = JSON.stringify({ title: hostile, detail: hostile, message: hostile })
+      const folder = yield* temporaryFolder
+      const askers = [["export", "--output", `${folder}/out`], ["copy", "sync", "--database", `${folder}/c.db`], [
+        "report",
+        ...week,
+        "--output",
+        "-"
+      ], ["doctor"]]
+      const calls = [["list"], ["list", "--log-format", "json"], ["list", "--verbose"], ...askers]
       for (const status of [403, 503]) {
-        for (const flags of [[], ["--log-format", "json"], ["--verbose"]]) {
+        for (const words of calls) {
           yield* service.inject(
             Fault.status(status, { body: { contentType: "application/problem+json", text } }),
             { times: 2 }
           )
-          const { stderr, stdout } = yield* cli(["list", ...flags], { terminal: true, colour: true })
+          const { stderr, stdout } = yield* cli(words, { terminal: true, colour: true })
           yield* service.clearFaults
           assert.deepStrictEqual(obeyedIn(stdout + stderr), [], JSON.stringify(stderr))
-          if (status === 403) assert.include(stderr, "403")
+          if (status === 403) assert.include(stdout + stderr, "403")
         }
       }
       const logged: Array<string> = []

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addMarks, marksOf } from "../../../src/internal/wire/mark.ts"
+import { addMarks } from "../../../src/internal/wire/mark.ts"
+import { unreadOf } from "../../../src/internal/wire/unknown.ts"
 import { servicePunch } from "../../support/wire.ts"
 
 const rest = (given: object = {}) => ({
@@ -20,6 +21,8 @@ const row = (id: number, given: object = {}) => ({ ...servicePunch({ id }), ...g
 const without = (object: object, ...keys: ReadonlyArray<string>) =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
+const marksOf = (json: unknown) => unreadOf(json).marks
+
 const told = (json: unknown) => marksOf(json).map(({ count, path, punchId }) => `${path} ${punchId} ${count}`)
 
 describe("the marks of a page", () => {
@@ -34,7 +37,18 @@ describe("the marks of a page", () => {
     ["isRemoved", true],
     ["archivedAt", {}],
     ["DRAFT", true],
-    ["hidden", []]
+    ["hidden", []],
+    ["_deleted", "1"],
+    ["was_deleted", "true"],
+    ["has_been_removed", true],
+    ["softDeleted", true],
+    ["deleted_by_user_id", 7],
+    ["deletedAtUtc", "2026-03-02"],
+    ["date_voided", "2026-03-02"],
+    ["deletion_date", "2026-03-02"],
+    ["duplicate_of", 3],
+    ["status", "Deleted"],
+    ["breakState", "voided"]
   ])("have %s with %j, which takes away by its name", (key, value) => {
     assert.deepStrictEqual(told(page(row(1), row(2, { [key]: value }))), [`data[].${key} 2 1`])
     assert.deepStrictEqual(told(page(row(3, { breaks: [rest(), rest({ [key]: value })] }))), [
@@ -60,11 +74,35 @@ describe("the marks of a page", () => {
     ["avoided", true],
     ["void_reason", "none"],
     ["latest", true],
+    ["is_deleted", "0"],
+    ["is_deleted", "False"],
+    ["deleted_at", "0000-00-00 00:00:00"],
+    ["deleted_breaks", 1],
+    ["test_id", 4],
+    ["status", "approved"],
+    ["state", 1],
+    ["comment", "deleted"],
+    ["state", { deleted: false, by: { id: 3 } }],
+    ["a", { b: { c: { d: { deleted: true } } } }],
+    ["tags", ["deleted"]],
     ["__proto__", true]
   ])("do not have %s with %j", (key, value) => {
     const given = JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`)
 
     assert.deepStrictEqual(told(page(row(1, given), row(2, { breaks: [rest(given)] }))), [])
+  })
+
+  it("have the path of a key within an object", () => {
+    const state = { name: "x", isDeleted: true, of: { voided_at: "now" } }
+
+    assert.deepStrictEqual(
+      told(page(row(1, { state }), row(2, { breaks: [rest({ state: { status: "removed" } })] }))),
+      [
+        "data[].state.isDeleted 1 1",
+        "data[].state.of.voided_at 1 1",
+        "data[].breaks[].state.status 2 1"
+      ]
+    )
   })
 
   it("have none of what is deleted already, and none of a page without rows", () => {
