@@ -166,7 +166,7 @@ export const nobodyLate = (world: World, limit: Duration.Input = "2 minutes") =>
   Effect.gen(function*() {
     const left = new Map<number, number | undefined>()
     const millisOf = Option.map(({ epochMilliseconds }: DateTime.Utc) => epochMilliseconds)
-    const nobody = Effect.map(late(world, 6), (list) =>
+    const isServed = Effect.map(late(world, 6), (list) =>
       list.every(({ companyId, lastOkAt }) => {
         const at = Option.getOrUndefined(millisOf(lastOkAt))
         if (!left.has(companyId)) left.set(companyId, at)
@@ -174,7 +174,7 @@ export const nobodyLate = (world: World, limit: Duration.Input = "2 minutes") =>
       }))
     yield* within(
       "late",
-      nobody,
+      isServed,
       queried(
         world,
         "SELECT to_json(f) AS row FROM fleet_company AS f UNION ALL SELECT to_json(s) FROM fleet_solo AS s"
