@@ -263,7 +263,7 @@ describe("--output of", () => {
         const run = yield* Effect.forkChild(
           cli(["list", "--page-size", "1", "--output", `${folder}/out/list.csv`], { stderr })
         )
-        while ((yield* queries).length < asked + 2) yield* Effect.sleep("5 millis")
+        while ((yield* queries).length < asked + 2 || filesOf(folder).length === 0) yield* Effect.sleep("5 millis")
         const meanwhile = filesOf(folder)
         yield* Fiber.interrupt(run)
 
