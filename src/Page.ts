@@ -64,8 +64,8 @@ export class Page extends Schema.Opaque<Page>()(Schema.Struct({
    */
   unknown: Schema.Array(Schema.String),
   /**
-   * Fields of punches and breaks that this version does not know, and that take away by their name, such as `data[].voided`, or by
-   * a state, such as `"deleted"`, unless they are null, false, 0 or empty, also as a text. Absent without one.
+   * Fields of punches and breaks that this version does not know, and that take away: by their name, such as `data[].voided`, or
+   * by their state, such as `"deleted"`. Those of null, false, 0, `""` or a text such as `"no"` do not. Absent without one.
    */
   marks: Schema.optionalKey(Schema.Array(Mark)),
   /**

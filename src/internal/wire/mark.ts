@@ -1,4 +1,4 @@
-/** Marks: keys of a row that this version does not know, and that take the row or a break away by their name. */
+/** Marks: keys of a row that this version does not know, and that take the row or a break away by their name or state. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
@@ -20,9 +20,11 @@ export type Mark = typeof Mark.Type
 const participles =
   "deleted|removed|void|voided|cancell?ed|archived|rejected|declined|reversed|superseded|duplicate|ignored|excluded"
 
+/** Between words stand `_`, `-` or nothing, as in `isVoided`: no key is rewritten, since each row may have some. */
 const takesAway = new RegExp(
-  `^_*(?:(?:is|was|has|been|soft|date|time)_)*(?:${participles}|deletion|removal|inactive|hidden)` +
-    "(?:_(?:at|by|on|of|date|time|utc|user|id))*$|^(?:is_)?(?:test|draft)(?:_(?:at|by|on))?$"
+  `^_*(?:(?:is|was|has|been|soft|date|time)[_-]?)*(?:${participles}|deletion|removal|inactive|hidden)` +
+    "(?:[_-]?(?:at|by|on|of|date|time|stamp|flag|utc|user|id))*$|^(?:is[_-]?)?(?:test|draft)(?:[_-]?(?:at|by|on))?$",
+  "i"
 )
 
 const isParticiple = new RegExp(`^(?:${participles})$`, "i")
@@ -30,17 +32,13 @@ const isParticiple = new RegExp(`^(?:${participles})$`, "i")
 /** Also texts that a database or a form has for null and false. */
 const isUnset = (value: unknown): boolean =>
   value === null || value === false || value === 0 ||
-  (typeof value === "string" && /^(?:|0|false|no|null|0000-00-00.*)$/i.test(value))
+  (typeof value === "string" && /^(?:|0|f|false|n|no|none|null|off|0000-00-00.*)$/i.test(value.trim()))
 
-/**
- * The paths under a key that is not known which take away: itself by its name, a state by its word, or keys of its object. Also of a
- * key that is written `isVoided`.
- */
+/** The paths under a key that is not known which take away: itself by its name, a state by its word, or keys of its object. */
 export const marksUnder = (key: string, value: unknown, depth = 3): ReadonlyArray<string> => {
   if (isUnset(value)) return []
-  const name = key.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").replaceAll("-", "_").toLowerCase()
-  if (takesAway.test(name)) return [key]
-  if (typeof value === "string") return /(?:^|_)(?:status|state)$/.test(name) && isParticiple.test(value) ? [key] : []
+  if (takesAway.test(key)) return [key]
+  if (typeof value === "string") return /(?:status|state)$/i.test(key) && isParticiple.test(value) ? [key] : []
   if (depth === 0 || !Predicate.isObject(value)) return []
   return Object.entries(value).flatMap(([inner, each]) =>
     marksUnder(inner, each, depth - 1).map((path) => `${key}.${path}`)

@@ -47,6 +47,9 @@ describe("the marks of a page", () => {
     ["date_voided", "2026-03-02"],
     ["deletion_date", "2026-03-02"],
     ["duplicate_of", 3],
+    ["voidedTimestamp", 1],
+    ["deleted-flag", "Y"],
+    ["isdeleted", 1],
     ["status", "Deleted"],
     ["breakState", "voided"]
   ])("have %s with %j, which takes away by its name", (key, value) => {
@@ -76,6 +79,12 @@ describe("the marks of a page", () => {
     ["latest", true],
     ["is_deleted", "0"],
     ["is_deleted", "False"],
+    ["archived", "f"],
+    ["archived", " N "],
+    ["deleted_by", "none"],
+    ["test_score", 5],
+    ["hidden_notes", "x"],
+    ["draft_id", 3],
     ["deleted_at", "0000-00-00 00:00:00"],
     ["deleted_breaks", 1],
     ["test_id", 4],
