@@ -130,7 +130,6 @@ export const textOf = (
   const whyUnescaped = (column: Column, text: string, cells: FileLine["cells"], at: number): string | undefined => {
     const { value, width } = column
     const constants = cells.flatMap(([column]) => column?.constant ?? [])
-    const constantAt = (at: number) => cells[at]?.[0]?.constant ?? ""
     const has = (form: RegExp) => constants.some((constant) => form.test(constant))
     const form = has(tag) ? "XML" : width !== undefined ? "widths" : has(jsonQuote) ? "JSON" : "signs"
     if (form === "XML" || form === "JSON") {
@@ -139,16 +138,17 @@ export const textOf = (
       if (sign !== undefined) return `it has ${sign}, and the constants are of ${form}: write ${example}`
     }
     if (form === "JSON") {
-      const isMissing = text === "" && formOf(column) !== undefined && !constantAt(at - 1).endsWith("\"")
+      const before = cells.slice(0, at).map(([column]) => column?.constant).join("")
+      const isMissing = text === "" && formOf(column) !== undefined && before.split("\"").length % 2 === 1
       return isMissing ? "it is empty, and JSON has no empty number: write it in quotes, or use quantity" : undefined
     }
     if (form === "widths") return undefined
     const quotes = constants.flatMap((constant) => constant.match(quoteSign) ?? [])
     const own = quotes.find((quote) => text.includes(quote))
     if (own !== undefined) return `it has ${own}, which the constants use as quotes`
-    const behind = constantAt(at + 1)
-    // The length of a date is known, and blanks part words.
-    const isParted = form === "XML" || quotes.length > 0 || isDateValue(value) || !/[^ ]/.test(behind)
+    const behind = cells[at + 1]?.[0]?.constant ?? ""
+    // The length of a date is known, blanks part words, and digits part nothing.
+    const isParted = form === "XML" || quotes.length > 0 || isDateValue(value) || !/[^ \d]/.test(behind)
     return isParted || !text.includes(behind)
       ? undefined
       : `it has the constant behind it, ${JSON.stringify(behind)}, and nothing is in quotes`
@@ -171,13 +171,13 @@ export const textOf = (
     return isQuoted ? `"${text.replaceAll("\"", "\"\"")}"` : text
   }
   let text = encoding === "utf-8-bom" ? "\uFEFF" : ""
-  for (const { cells, ids, place } of lines) {
+  for (const { cells, ids = "", place } of lines) {
     const texts: Array<string> = []
     for (const [at, [column, cell]] of cells.entries()) {
       const own = laidOut(mapping, column ?? {}, cell)
       const why = whyUnfit(column ?? { constant: own }, own, cells, at)
       if (why !== undefined) {
-        const detail = ids === undefined ? why : `${why} (${ids})`
+        const detail = ids === "" ? why : `${why} (${ids})`
         return Result.fail(new UnfitCell({ place, column: at + 1, text: own, detail }))
       }
       texts.push(column === undefined ? own : quoted(column, own))

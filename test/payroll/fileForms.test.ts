@@ -742,6 +742,7 @@ describe("A form is refused", () => {
       /^UnfitCell row 1, column 6, "": it is empty, and JSON has no empty number.* \(user 501\)$/
     )
     assert.include(amounts("\""), `{"n":501,"c":"REG","a":""} 40.00`)
+    assert.include(amounts("\"$").replaceAll("$\"}", "}"), `"c":"REG","a":"$`)
     // Elsewhere the constant behind a cell ends it: not a date, which has its length, and no blank between words.
     const parted = (sign: string, ...cells: ReadonlyArray<object>) =>
       failed({
@@ -764,6 +765,7 @@ describe("A form is refused", () => {
       "2026/03/08/42,51/0501/"
     )
     assert.include(parted(" ", column("userName"), column("hours")), "Lopez, Maria 42,51 0501 ")
+    assert.include(parted("1", column("hours")), "42,51105011")
     // An apostrophe within a word of the constants is no quote, and signs of another line make no form.
     const who = [column("userCode", { width: 5 }), column("userName")]
     const worded = { columns: [{ constant: "user's name: " }, ...who, { constant: "." }, column("hours")] }
@@ -789,6 +791,8 @@ describe("A form is refused", () => {
     const input = { ...named(column("userCode"), column("userName", { width: 8 })), encoding: "windows-1252" }
     assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł" \(user 501\)/)
     assert.match(failed(input, name("a\u0081")), /windows-1252 has no/)
+    const byDay = { by: ["day"], columns: [column("date"), column("hours", { header: "h", width: 2 })] }
+    assert.match(failed(byDay), /row 1, column 2, .* the width is 2$/)
     assert.include(failed(input, name("Mu\u0308ller")), "0501,Müller  ,")
     assert.include(failed(input, name("€ Šimek")), "0501,€ Šimek ,")
   })
