@@ -17,13 +17,13 @@ const measured = (punch: TimePunch): Measured => ({
   breaks: punch.breaks.map((each) => ({ ...each, in: DateTime.makeUnsafe(each.in), out: instantOf(each.out) }))
 })
 
-const until = ({ asOf }: Pick<CostOptions, "asOf">) => ({ asOf: Option.getOrUndefined(instantOf(asOf)) })
+const until = ({ asOf }: Pick<CostOptions, "asOf"> = {}) => ({ asOf: Option.getOrUndefined(instantOf(asOf)) })
 
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice, and a deleted break counts nowhere: a sum
  * over `breaks` of your own would subtract overlapping ones twice.
  */
-export const measure = (punch: TimePunch, options: Pick<CostOptions, "asOf"> = {}): WorkedTime =>
+export const measure = (punch: TimePunch, options?: Pick<CostOptions, "asOf">): WorkedTime =>
   measureMillis(measured(punch), until(options))
 
 /**

@@ -525,5 +525,7 @@ describe("measure, cost", () => {
     assert.deepStrictEqual([Client.measure(open).times, Client.cost(open, { rounding: "up" })], [undefined, undefined])
     // @ts-expect-error -- Without types, a word in another case.
     assert.throws(() => Client.cost(open, { rounding: "HalfUp" }), Client.InvalidRequest, "rounding")
+    // @ts-expect-error -- Nor may the options be missing.
+    assert.throws(() => Client.cost(open), Client.InvalidRequest, "rounding")
   })
 })
