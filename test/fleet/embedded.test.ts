@@ -473,7 +473,6 @@ describe("an outage in front of the service", () => {
   it.effect.each<readonly [string, Fault, "page" | "token"]>([
     ["522 of a content network", Fault.status(522, html), "page"],
     ["403 with a page for a browser", Fault.status(403, html), "page"],
-    ["200 with a page for a browser", Fault.html200, "page"],
     ["511 for a token", Fault.status(511, html), "token"]
   ])(
     "of ten minutes, %s, blocks none of three companies and pauses nothing",

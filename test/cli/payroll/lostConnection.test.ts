@@ -1,4 +1,4 @@
-/** Closes whose connection to PostgreSQL is lost: about the COMMIT in this process; everywhere in `test/full`. */
+/** A payroll file whose connection to PostgreSQL is lost. Every other verb in `test/full`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import * as Fs from "node:fs"
@@ -9,23 +9,8 @@ import { needs } from "../../support/needs.ts"
 import { hasPrograms, noPostgres } from "../../support/postgres.ts"
 import { cli, environment, temporaryFolder } from "../support.ts"
 
-describe("a payroll verb whose connection is lost", () => {
-  it.live("ends with 0 or 8, writes at most one revision, and prints or names it", (context) => {
-    needs(context, hasPrograms, noPostgres)
-    return Effect.gen(function*() {
-      const { edit, losesForGood, passes, survives } = yield* openLossy((args, url) =>
-        cli(args, { env: { ...environment, TIME_PUNCHES_DATABASE_URL: url } }).pipe(
-          Effect.provideService(Patience, Duration.millis(500))
-        )
-      )
-      yield* passes(writers.close)
-      yield* edit
-      yield* survives(writers.correct, 4)
-      yield* losesForGood(writers.correct)
-    }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
-  })
-
-  it.live("has written its file whole and ended with 0, or has written none", (context) => {
+describe("a payroll file whose connection is lost", () => {
+  it.live("is written whole, and the verb ends with 0, or is not written", (context) => {
     needs(context, hasPrograms, noPostgres)
     return Effect.gen(function*() {
       const folder = yield* temporaryFolder
