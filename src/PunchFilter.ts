@@ -164,7 +164,7 @@ const Range = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Inst
 
 const Dates = Schema.Struct({ first: key(BusinessDate), last: key(BusinessDate) })
 
-const SortField = Schema.String.pipe(Schema.refine(isSortField, { expected: "a field of a time punch but breaks" }))
+const SortField = Schema.String.pipe(Schema.refine(isSortField, { expected: "a field of a time punch, not breaks" }))
 
 /** The schema of each key, in the order in which a filter is encoded. */
 const fields = {

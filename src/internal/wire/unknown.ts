@@ -29,7 +29,7 @@ export interface Unread {
   readonly marks: ReadonlyArray<Mark>
 }
 
-/** Only of a row or a break with more keys than those that are known and that it has, the keys are looked at. */
+/** Looks at the keys of a row or a break only where their number says that one is not known. */
 export const unreadOf = (json: unknown): Unread => {
   const unknown = new Set<string>()
   const marks = new Map<string, Mark>()
