@@ -52,7 +52,16 @@ export const addMarks = (known: ReadonlyArray<Mark>, more: ReadonlyArray<Mark>):
     const before = all.get(mark.path)
     all.set(mark.path, before === undefined ? mark : { ...before, count: before.count + mark.count })
   }
-  return [...all.values()].slice(0, mostPaths)
+  return boundMarks(all.values())
+}
+
+/** Marks of more paths than are kept count under one, which no path of a key is. */
+export const boundMarks = (marks: Iterable<Mark>): ReadonlyArray<Mark> => {
+  const all = [...marks]
+  const others = all.splice(mostPaths)
+  const [first] = others
+  if (first === undefined) return all
+  return [...all, { ...first, path: "other paths", count: others.reduce((sum, { count }) => sum + count, 0) }]
 }
 
 /** What a person must know of a mark. */

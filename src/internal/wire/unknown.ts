@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { escaped } from "../text/printable.ts"
 import { idOf } from "./decoder.ts"
-import { type Mark, marksUnder, mostPaths } from "./mark.ts"
+import { boundMarks, type Mark, marksUnder, mostPaths } from "./mark.ts"
 import { breakNames, timePunchNames } from "./names.ts"
 import { WireCursor } from "./schema.ts"
 
@@ -67,7 +67,7 @@ export const unreadOf = (json: unknown): Unread => {
       }
     }
   }
-  return { unknown: [...new Set([...unknown].map(pathOf))], marks: [...marks.values()].slice(0, mostPaths) }
+  return { unknown: [...new Set([...unknown].map(pathOf))], marks: boundMarks(marks.values()) }
 }
 
 /** Of a key that a row or a break may lack. */

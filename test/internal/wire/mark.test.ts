@@ -138,4 +138,15 @@ describe("the marks of a page", () => {
       { path: "data[].breaks[].voided", punchId: 1, count: 2 }
     ])
   })
+
+  it("count behind the first twenty paths under one, which a known key does not silence", () => {
+    const keys = (ids: ReadonlyArray<number>) => Object.fromEntries(ids.map((id) => [`x${id}`, { voided: true }]))
+    const many = Array.from({ length: 21 }, (_, id) => id)
+    const marks = marksOf(page(row(6, keys(many)), row(7, keys([20, 21]))))
+
+    assert.lengthOf(marks, 21)
+    assert.deepStrictEqual(marks.at(-1), { path: "other paths", punchId: 6, count: 3 })
+    const later = marksOf(page(row(8, keys([0, 21, 22]))))
+    assert.deepStrictEqual(addMarks(marks, later).at(-1), { path: "other paths", punchId: 6, count: 5 })
+  })
 })
