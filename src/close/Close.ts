@@ -376,7 +376,7 @@ export const rehearse = (
   Effect.andThen(
     orFail(refusalOf(options, correctChecks, companyIdOf(of))),
     inCopiedBooks(
-      companyIdOf(of),
+      of,
       Effect.fnUntraced(function*(books: CopiedBooks) {
         const { corrected, remarks } = yield* correctionOf(books, options)
         yield* refuseAdded(books, corrected, accepts(options, "gap"))
@@ -409,7 +409,7 @@ export const due = (
   Effect.andThen(
     orFail(refusalOf(options, dueChecks, companyIdOf(of))),
     inBooks(
-      companyIdOf(of),
+      of,
       Effect.fnUntraced(function*(books: Books) {
         const named = yield* namedOf(books, options.closes)
         const due = yield* Effect.forEach(
@@ -525,7 +525,7 @@ export const verify = (
   Effect.andThen(
     orFail(refusalOf(options, { close: optional(isCloseNumber) }, companyIdOf(of))),
     inCopiedBooks(
-      companyIdOf(of),
+      of,
       Effect.fnUntraced(function*(books: CopiedBooks) {
         const differing: Array<DifferingRevision> = []
         let [revisions, unverifiable] = [0, 0]

@@ -7,9 +7,10 @@ import * as Result from "effect/Result"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { retried } from "../internal/sql/transaction.ts"
-import { failedWith, inOneState, opened } from "../sql/connection.ts"
+import { companyIdOf, failedWith, inOneState, opened } from "../sql/connection.ts"
 import { readKnown, unavailable } from "../sql/known.ts"
 import { missedDeletions, readCheckpoint, versionsOf } from "../sync/Checkpoint.ts"
 import type { CloseTerms } from "./CloseTerms.ts"
@@ -41,8 +42,9 @@ export const readBooks = (tables: CloseTables) =>
  * Runs an effect whose statements all see one snapshot of the database, and again if the connection is lost: it only reads.
  * Readers leave the errors of their statements to it, and to `write`.
  */
-export const inBooks = <A, E, R>(company: CompanyId, use: (books: Books) => Effect.Effect<A, E, R>) =>
-  retried(Stream.runHead(
+export const inBooks = <A, E, R>(of: CompanyId | Company, use: (books: Books) => Effect.Effect<A, E, R>) => {
+  const company = companyIdOf(of)
+  return retried(Stream.runHead(
     inOneState(
       company,
       Stream.fromEffect(openTables(company).pipe(Effect.flatMap(readBooks), Effect.flatMap(use))),
@@ -52,10 +54,11 @@ export const inBooks = <A, E, R>(company: CompanyId, use: (books: Books) => Effe
     Effect.map(Option.getOrThrow),
     Effect.catchIf(isSqlError, (error) => Effect.fail(failedWith(company, "the copy cannot be read")(error)))
   )
+}
 
 /** The same, for a copy with a history. */
-export const inCopiedBooks = <A, E, R>(company: CompanyId, use: (books: CopiedBooks) => Effect.Effect<A, E, R>) =>
-  inBooks(company, (books) => Effect.flatMap(readCopy(books), (copy) => use({ ...books, copy })))
+export const inCopiedBooks = <A, E, R>(of: CompanyId | Company, use: (books: CopiedBooks) => Effect.Effect<A, E, R>) =>
+  inBooks(of, (books) => Effect.flatMap(readCopy(books), (copy) => use({ ...books, copy })))
 
 const readCopy = Effect.fnUntraced(function*({ company, database }: CloseTables) {
   const known = yield* readKnown(database, company)

@@ -50,7 +50,7 @@ export interface Hole {
 export const holes = (
   of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
-  inBooks(companyIdOf(of), ({ all }) =>
+  inBooks(of, ({ all }) =>
     Effect.succeed(
       Object.values(Arr.groupBy(openHoles(all), besideOf)).flatMap((group) =>
         group.map(({ dates, earlier, interval, later, locationId }): Hole => ({
@@ -102,7 +102,7 @@ export const lateTime = (
   of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<LateTime>, SyncError, SqlClient> =>
   inBooks(
-    companyIdOf(of),
+    of,
     Effect.fnUntraced(function*(books: Books) {
       const times = timesOf(books.all)
       const late: Array<LateTime> = []
@@ -224,7 +224,7 @@ export const next = (
       refusalOf(search, { acceptGaps: isBoolean, calendar: optional(Period.calendarChecks.calendar) }, companyIdOf(of))
     ),
     inBooks(
-      companyIdOf(of),
+      of,
       Effect.fnUntraced(function*(books: Books) {
         const given = Option.map(Option.fromUndefinedOr(search.calendar), Period.normalCalendar)
         const hole = search.acceptGaps === true ? undefined : yield* periodOfHole(books, given)

@@ -33,7 +33,7 @@ import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 export const list = (
   of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
-  inBooks(companyIdOf(of), (books) => Effect.forEach(books.all, (each) => withSums(books, each)))
+  inBooks(of, (books) => Effect.forEach(books.all, (each) => withSums(books, each)))
 
 /** A revision without its rows, and what they add up to. */
 export interface RevisionTotals extends Omit<RecordedRevision, "rows"> {
@@ -54,7 +54,7 @@ export const totals = (
   of: CompanyId | Company
 ): Effect.Effect<ReadonlyArray<ClosedTotals>, SyncError, SqlClient> =>
   inBooks(
-    companyIdOf(of),
+    of,
     (books) =>
       Effect.map(readTotals(books), (totals) =>
         books.all.map(({ close, revisions, terms }) => ({
@@ -74,7 +74,7 @@ export const get = (
   of: CompanyId | Company,
   close: CloseNumber
 ): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
-  inBooks(companyIdOf(of), (books) => Effect.flatMap(storedOf(books, close), (each) => withSums(books, each)))
+  inBooks(of, (books) => Effect.flatMap(storedOf(books, close), (each) => withSums(books, each)))
 
 /** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
 export interface NewestRevision {
@@ -97,7 +97,7 @@ export const newest = (
   close: CloseNumber
 ): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
   inBooks(
-    companyIdOf(of),
+    of,
     Effect.fnUntraced(function*(books: Books) {
       const { newest: { at, id }, terms } = yield* activeOne(books, close)
       const otherTerms = books.active.filter((each) => each.close !== close).map(({ terms }) => terms)
@@ -112,8 +112,7 @@ export const newest = (
 export const find = (
   of: CompanyId | Company,
   name: string
-): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
-  inBooks(companyIdOf(of), (books) => foundIn(books, name))
+): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> => inBooks(of, (books) => foundIn(books, name))
 
 /** The same, among the closes that were read. */
 export const foundIn = Effect.fnUntraced(function*(books: Books, name: string) {
@@ -177,7 +176,7 @@ export const files = (
   close: CloseNumber
 ): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
   inBooks(
-    companyIdOf(of),
+    of,
     Effect.fnUntraced(function*(books: Books) {
       const { revisions } = yield* storedOf(books, close)
       const active = new Set(activeRevisions(revisions).map(({ id }) => id))

@@ -123,6 +123,11 @@ describe("the documents", () => {
     assert.deepStrictEqual(unique(missing.map(({ file, path }) => `${path} names ${file}`)), [])
   })
 
+  it("have the two commands of a clone in the README", () => {
+    assert.include(pageAt("README.md"), "npm ci && npm run demo")
+    assert.include(pageAt("README.md"), "\nnpm test\n")
+  })
+
   it("name every page of the documents in the README", () => {
     const linked = links({ path: "README.md", text: pageAt("README.md") }).map(({ file }) => file)
     // The table of faults belongs to the page on how it is tested.

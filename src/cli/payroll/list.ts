@@ -14,12 +14,17 @@ export const verb = makeVerb(
   readFlags,
   Effect.fnUntraced(function*(input) {
     const { address, company, json, layer } = yield* openRecord(input, "list")
-    const closes = yield* Effect.provide(Close.totals(company), layer)
     // A mistyped company would look like one without a close.
-    if (closes.length === 0) yield* Effect.provide(requireCopy(company, address, Option.none()), layer)
-    if (json) yield* printRowsAsJson(rowsOf(yield* Effect.provide(Close.list(company), layer), totalOf))
-    else if (closes.length === 0) yield* printError("no period was closed yet")
-    else yield* printRows(rowsOf(closes, ({ totals }) => totals))
+    const read = <A, E, R>(closes: Effect.Effect<ReadonlyArray<A>, E, R>) =>
+      closes.pipe(
+        Effect.tap((all) => all.length > 0 ? Effect.void : requireCopy(company, address, Option.none())),
+        Effect.provide(layer)
+      )
+    if (json) yield* printRowsAsJson(rowsOf(yield* read(Close.list(company)), totalOf))
+    else {
+      const rows = rowsOf(yield* read(Close.totals(company)), ({ totals }) => totals)
+      yield* rows.length === 0 ? printError("no period was closed yet") : printRows(rows)
+    }
     yield* Effect.provide(warnOfHoles(company), layer)
   }, intoOutput),
   {
